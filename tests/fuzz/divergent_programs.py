@@ -22,7 +22,7 @@ _DATA, _PLACES, _TABLE, _SUMS = 1024, 64, 4096, 16
 _ATOMICS = ("atomicAdd", "atomicExch", "atomicMax", "atomicMin", "atomicOr", "atomicXor", "atomicAnd")
 HEAD = """
 extern "C" __global__ void k(int *data, int *places, int *table, double *reals, int *out, float *sums,
-                             int n) {
+                             double *wide, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   int a = i * 40503 ^ data[i & 1023], b = data[(i * 7) & 1023], c = i & 15, t = 0;
@@ -77,7 +77,8 @@ class Writer:
         elif kind == 2:
             self._store()
         elif kind == 3 and one.random() < 0.25:
-            self.lines.append(f"atomicAdd(&sums[({self._number()}) & {_SUMS - 1}], (float)f);")
+            array, type_ = one.choice([("sums", "float"), ("wide", "double")])
+            self.lines.append(f"atomicAdd(&{array}[({self._number()}) & {_SUMS - 1}], ({type_})f);")
         elif kind == 3:
             self._atomic(name)
         elif kind == 4:
@@ -152,6 +153,7 @@ def ending(number: int, text: str, engine: str) -> list[bytes] | str:
         rng.normal(size=256),
         np.zeros(3 * block, np.int32),
         np.zeros(_SUMS, np.float32),
+        np.zeros(_SUMS, np.float64),
     ]
     with engine_mode(engine), worker_threads(1):
         kernel = wg.compile(text, "k", language="cuda")

@@ -56,6 +56,10 @@ WORDS = (
     "known_crew",  # how many they were when the worker last looked
     "begun",  # when the worker's last block began
     "waited",  # how long that has waited for its turn
+    "deferred",  # pointer to sums that the block has left for its end: addresses, then operands, i64 each
+    "deferred_most",  # how many there may be in each block; 0: none
+    "deferred_room",  # how many there may be in this block
+    "deferred_count",
     "crowded",  # of how many blocks the worker has waited for a good part
     "stream_bytes",  # of an array from which on what is stored is not kept in caches
     "give_way",  # the host's function that offers the processor to other threads

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..isa.atomic import float_sum
+from ..isa.lanes import Update
 from ..program import Program
 from ..program.passes import run_passes
 from .builder import Builder
@@ -17,6 +19,7 @@ from .lane_loops.order import order_helper
 from .lanes.fast import FastLanes
 from .lanes.reference import ReferenceLanes
 from .memory.access import Access, Site
+from .memory.deferred import deferred_helpers
 from .memory.functions import access_functions
 from .memory.local import LocalMemory
 from .memory.streaming import streaming_helper
@@ -50,6 +53,7 @@ class KernelCode:
     waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
     yields: Mapping[int, int]  # state of a warp that lets others run -> header of the loop that it is in
     turns: bool  # whether blocks wait for those before them
+    defers: bool  # whether they may leave sums for their ends
     spared: int  # lines of IR that small code would have more if its steps were put in
 
     def text(self, *, quick: bool) -> str:
@@ -99,6 +103,7 @@ def _emit(version: Version) -> KernelCode:
         resumes=warp.dispatch.resumes,
         named=names_barriers(program),
         turns=bool(program.ordered),
+        defers=bool(lanes.access.deferred),
         any_order=any(probe.any_order for probe in version.probes),
         flushes=version.promises is not None and version.promises.flushes,
     )
@@ -117,6 +122,7 @@ def _emit(version: Version) -> KernelCode:
         waiting=warp.waiting_words(),
         yields=dict(enumerate(warp.dispatch.yields, start=warp.dispatch.first_yield or 0)),
         turns=scheduling.turns,
+        defers=scheduling.defers,
         spared=steps.length,
     )
 
@@ -141,7 +147,8 @@ def _lanes(version: Version) -> ReferenceLanes:
         return ReferenceLanes(plain, local, shape, version.probes)
     access = WarpAtomics(builder)
     access.streaming, access.prefetches = version.streaming, version.prefetches
-    access.tiles = version.tiles
+    access.tiles, access.row_stores = version.tiles, version.row_stores
+    access.deferred = frozenset() if version.probes else program.deferrable
     access.masks_boundaries, access.by_segments = version.masks_boundaries, version.by_segments
     local = LocalMemory(access, program.local.size, program.strays)
     return FastLanes(access, local, shape, version.promises, version.probes)
@@ -165,6 +172,8 @@ def _module(
         functions.append(barrier_helpers(declared))
     if scheduling.turns:
         functions.append(turn_helpers(declared))
+    if scheduling.defers:
+        functions.append(deferred_helpers(*_deferred_sum(program), declared))
     functions += [probe.helpers(declared) for probe in version.probes]
     if access.uses_streaming:
         functions.append(streaming_helper([not site.write for site in access.sites]))
@@ -175,6 +184,13 @@ def _module(
         refusing=access.refuse is not None,
     )
     return "\n".join([*sorted(declared), served, "".join(functions), body, _METADATA])
+
+
+def _deferred_sum(program: Program) -> tuple[Update, str]:
+    steps = (step for block in program.blocks for step in block.steps)
+    type_ = next(step.match.type for step in steps if step.number in program.deferrable)
+    assert type_ is not None, "it is a sum"
+    return float_sum(type_)
 
 
 # Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.

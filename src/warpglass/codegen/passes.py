@@ -32,6 +32,7 @@ from .lane_loops.find import find_lane_loops
 from .machine.target import flushes
 from .memory.merged_checks import merge_checks
 from .memory.prefetch import find_prefetches
+from .memory.row_stores import find_row_stores
 from .memory.tiles import find_tiles
 from .operands import Symbols
 from .path_bounds.analysis import bound_by_paths
@@ -108,6 +109,7 @@ _TO_KINDS = (
     Pass("kinds of registers", infer_kinds, _PROMISED, "inference", _optimised),
 )
 _TILED = "program inference.kinds lane_loops few_lanes"
+_ROWS = "program shape inference lane_loops few_lanes"
 PASSES = (
     *_TO_KINDS,
     Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
@@ -118,6 +120,7 @@ PASSES = (
     Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
     Pass("few lanes", find_few_lanes, "program inference full", "few_lanes", _unobserved, _ALONE),
     Pass("row tiles", find_tiles, _TILED, "tiles", _unobserved, _ALONE),
+    Pass("row stores", find_row_stores, _ROWS, "row_stores", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
     Pass("streaming stores", find_streaming, "program.blocks", "streaming", _optimised, _ALONE),
     Pass("barrier regions", _yes, "", "by_region", _whole, _ALONE),

@@ -13,6 +13,7 @@ from .infer import Inference
 from .lane_loops.find import LaneLoop
 from .memory.merged_checks import VersionedRegion
 from .memory.prefetch import Prefetch
+from .memory.row_stores import RowStores
 from .memory.tiles import Tiles
 from .operands import Symbols
 from .probes import Probe
@@ -36,6 +37,7 @@ class Version:
     lane_loops: Mapping[int, LaneLoop] = field(default_factory=dict[int, LaneLoop])  # by header
     few_lanes: Mapping[int, FewRegion] = field(default_factory=dict[int, FewRegion])  # by header
     tiles: Tiles = field(default_factory=Tiles)  # the rows along which lanes walk
+    row_stores: RowStores = field(default_factory=RowStores)  # those along which they store
     prefetches: Mapping[int, Prefetch] = field(default_factory=dict[int, Prefetch])  # by the load's step
     streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
     masks_boundaries: bool = False  # whether accesses across the end of shared memory are masked

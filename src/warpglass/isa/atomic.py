@@ -150,6 +150,11 @@ def _is_shared(lanes: Lanes[V], space: str, a: V, type_: str) -> V:
     return lanes.extend(in_window(lanes, "shared", a), type_, signed=False)
 
 
+def float_sum(type_: str) -> tuple[Update, str]:
+    """What a sum in a floating-point type does to an element, and LLVM's type of elements and operands."""
+    return _CHANGES["add", type_], integer_of(LLVM_TYPE[type_])
+
+
 def depends_on_order(m: Match, used: bool) -> bool:
     """Whether what an instruction leaves in memory or returns depends on its turn among other blocks' ones.
 

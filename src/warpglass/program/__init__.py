@@ -45,7 +45,7 @@ from .sinking import sink
 from .spaces import resolve_local
 from .stack import save_registers
 from .streaming import find_streaming
-from .turns import find_ordered
+from .turns import find_deferrable, find_ordered
 from .variables import ModuleVariable, all_variables, find_variables
 from .warp_barriers import place_warp_barriers
 
@@ -70,6 +70,7 @@ class Program:
     addressed: bool  # takes the address of a parameter
     functions: Mapping[str, int]  # addresses of functions
     ordered: frozenset[int]  # steps before which a block needs its turn
+    deferrable: frozenset[int]  # those of them that may be left for the end of the block
     services: frozenset[str]  # functions of the CUDA runtime that are called
     clustered: bool  # whether it waits for, or may name, other blocks of its cluster
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
@@ -83,6 +84,7 @@ class Program:
             live=find_liveness(blocks),
             dirty=find_dirty(blocks),
             ordered=find_ordered(blocks),
+            deferrable=find_deferrable(blocks),
         )
 
 
@@ -145,6 +147,7 @@ PASSES = (
     Pass("local memory", lay_out_local, "function", "local"),
     Pass("variables", find_variables, "module function merged.addresses", "variables"),
     Pass("turns of blocks", find_ordered, "blocks", "ordered"),
+    Pass("sums to defer", find_deferrable, "blocks", "deferrable"),
     Pass("calls of the runtime", _find_services, "blocks", "services"),
 )
 

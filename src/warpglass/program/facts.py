@@ -14,8 +14,17 @@ from ..ptx import tree
 from . import Program
 from .fairness import find_block_waits
 from .layout import LocalLayout, SharedLayout
+from .pointers import Base, find_bases
 from .privatisation import Privatisable, find_privatisable
 from .variables import ModuleVariable
+
+
+@dataclass(frozen=True, slots=True)
+class Deferrable:
+    """The bases of addresses: those of sums that may be left for a block's end, and of all other accesses."""
+
+    sums: frozenset[Base]
+    others: frozenset[Base]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,7 @@ class Facts:
     waits_for_blocks: bool  # whether a loop may wait for threads of other blocks
     most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
     privatisable: Privatisable
+    deferrable: Deferrable
     in_turns: bool  # whether all atomic operations but those on shared memory wait for the block's turn
 
 
@@ -53,6 +63,7 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         waits_for_blocks=not program.clustered and bool(find_block_waits(program.blocks, program.live)),
         most_steps=_most_steps(program),
         privatisable=find_privatisable(program.blocks, program.registers, names),
+        deferrable=_find_deferred(program, names),
         in_turns=all(
             step.number in program.ordered
             for block in program.blocks
@@ -60,6 +71,16 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
             if step.match.row.is_atomic and step.match.state_space != "shared"
         ),
     )
+
+
+def _find_deferred(program: Program, variables: frozenset[str]) -> Deferrable:
+    if not program.deferrable:
+        return Deferrable(frozenset(), frozenset())
+    sums: set[Base] = set()
+    others: set[Base] = set()
+    for number, bases in find_bases(program.blocks, program.registers, variables).items():
+        (sums if number in program.deferrable else others).update(bases)
+    return Deferrable(frozenset(sums), frozenset(others))
 
 
 def _most_steps(program: Program) -> int | None:

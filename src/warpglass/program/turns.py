@@ -5,6 +5,9 @@ element is anyone's. Most do not mind: a sum of integers is the same in any orde
 sums of floating-point numbers or for tickets, a block waits until all blocks before it have ended. So such
 operations happen in the order of the blocks, however many threads there are (codegen/control/turns.py). The
 counter by which cooperative grids synchronise is not looked at (grid_barriers.py).
+
+A sum that nobody sees before the block ends need not wait: it may be kept until then, with all others of the
+block in their order (codegen/memory/deferred.py).
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from __future__ import annotations
 from ..isa.atomic import depends_on_order
 from .blocks import Block
 from .grid_barriers import reaches, workspace_registers
+
+_SUMS = (("add", "f32"), ("add", "f64"))
 
 
 def find_ordered(blocks: tuple[Block, ...]) -> frozenset[int]:
@@ -21,6 +26,22 @@ def find_ordered(blocks: tuple[Block, ...]) -> frozenset[int]:
     found = [s for s in steps if depends_on_order(s.match, used=not read.isdisjoint(s.writes))]
     workspace = workspace_registers(steps) if found else frozenset[str]()
     return frozenset(step.number for step in found if not reaches(step, workspace))
+
+
+def find_deferrable(blocks: tuple[Block, ...]) -> frozenset[int]:
+    """The numbers of the steps of floating-point sums, of one type, whose results nobody uses."""
+    read = find_read(blocks)
+    found = [
+        step
+        for block in blocks
+        for step in block.steps
+        if step.match.row.is_atomic
+        and step.match.state_space == "global"
+        and (step.match.op, step.match.type) in _SUMS
+        and step.match.vec is None
+        and read.isdisjoint(step.writes)
+    ]
+    return frozenset(step.number for step in found if step.match.type == found[0].match.type)
 
 
 def find_read(blocks: tuple[Block, ...]) -> set[str]:

@@ -50,7 +50,9 @@ class BlockCode:
         for step in steps:
             self.clock.issue(step)
             if step.number in self.program.ordered:
-                self.builder.call("i1", "wg_take_turn", [("ptr", "%context")])
+                deferred = step.number in self.steps.lanes.access.deferred
+                turn = "wg_come_to_turn" if deferred else "wg_take_turn"
+                self.builder.call("i1", turn, [("ptr", "%context")])
             self.steps.run(step, mask, blend)
         self.steps.finish(mask)
 

@@ -20,7 +20,7 @@ from ..memory.textures import BUFFER
 from ..shape import BlockShape
 from .barrier_regions import WarpFrames, call_region_loops, region_loops
 from .flushing import RUN_FLUSHING
-from .turns import leave_if_spare, pass_turn
+from .turns import end_early, leave_if_spare, pass_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,9 @@ class WarpScheduling:
     `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame;
     `first_yield` is the least state that means a warp has only yielded; `local` are the bytes of local
     memory a thread; `resumes` is the number of states in which warps wait at a barrier; `named` says whether
-    barriers have ids, `turns` whether blocks take turns, `any_order` whether the engine gives the order of
-    blocks and warps, `flushes` whether the host is to flush subnormal numbers.
+    barriers have ids, `turns` whether blocks take turns, `defers` whether they may leave sums for their ends,
+    `any_order` whether the engine gives the order of blocks and warps, `flushes` whether the host is to flush
+    subnormal numbers.
     """
 
     header: int
@@ -41,6 +42,7 @@ class WarpScheduling:
     resumes: int
     named: bool
     turns: bool
+    defers: bool
     any_order: bool = False
     flushes: bool = False
 
@@ -177,7 +179,7 @@ clean_block:
   {reset}
   br label %{begin}
 {loop}
-block_done:{pass_turn() if scheduling.turns else ""}
+block_done:{pass_turn(defers=scheduling.defers) if scheduling.turns else ""}
   %place.next = add i64 %place, 1
   %cx.more = add i32 %cx.here, 1
   %x.over = icmp eq i32 %cx.more, %gx
@@ -191,7 +193,7 @@ block_done:{pass_turn() if scheduling.turns else ""}
   %more_blocks = icmp slt i64 %place.next, %last
   br i1 %more_blocks, label %next_block, label %take
 broken:
-  %failed = phi i32 {failed}
+  %failed = phi i32 {failed}{end_early() if scheduling.defers else ""}
   %block.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
   store i64 %block, ptr %block.w
   %lowest = atomicrmw min ptr %limit, i64 %place monotonic

@@ -128,6 +128,17 @@ def turn_helpers(declarations: set[str]) -> str:
     return _HELPER.format(patience=_PATIENCE, **words) + _SPARE.format(often=_OFTEN, share=_SHARE, **words)
 
 
+def end_early() -> str:
+    """What the block loop does where a block has faulted: what it has deferred is done in its turn."""
+    return """
+  %ends_in_turn = call i1 @wg_take_turn(ptr %context)
+  br i1 %ends_in_turn, label %apply_early, label %fail
+apply_early:
+  call void @wg_apply_deferred(ptr %context)
+  br label %fail
+fail:"""
+
+
 def leave_if_spare() -> str:
     """What the block loop does before it takes a block; goes on at `take_turns`, or at `finished`."""
     return """
@@ -136,12 +147,16 @@ def leave_if_spare() -> str:
 take_turns:"""
 
 
-def pass_turn() -> str:
-    """What the block loop does when the block has ended; goes on at `turn_passed`, or at `stopped`."""
+def pass_turn(*, defers: bool) -> str:
+    """What the block loop does when the block has ended; goes on at `turn_passed`, or at `stopped`.
+
+    `defers` says that sums may have been left until now.
+    """
+    apply = "\n  call void @wg_apply_deferred(ptr %context)" if defers else ""
     return f"""
   %had_turn = call i1 @wg_take_turn(ptr %context)
   br i1 %had_turn, label %pass_turn, label %stopped
-pass_turn:
+pass_turn:{apply}
   %turn.w = getelementptr i64, ptr %context, i64 {SLOT["turn"]}
   %turn = load ptr, ptr %turn.w
   %turn.now = load atomic i64, ptr %turn monotonic, align 8

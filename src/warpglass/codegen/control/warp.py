@@ -23,6 +23,7 @@ from ..few_lanes.entry import FewLanesCode
 from ..lane_loops.code import LaneCode
 from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
+from ..memory.row_store_access import RowStoreAccess, declare_row_stores
 from ..memory.tile_loads import declare_tiles, empty_tiles
 from ..probes import Emission, WorkerWords
 from ..registers import Registers
@@ -49,7 +50,7 @@ class WarpFunction(BlockCode):
         self.steps = steps
         self.probes = version.probes
         self.regions = version.regions
-        self.tiles = version.tiles
+        self.tiles, self.row_stores = version.tiles, version.row_stores
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -83,6 +84,7 @@ class WarpFunction(BlockCode):
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
         slots += [*self.lane_code.declare(), *self.few_lanes.declare()]
         slots += declare_tiles(self.tiles, b.width)
+        slots += declare_row_stores(self.row_stores, b.width)
         labels = sum(line.endswith(":") for line in b.lines)
         slots += [*self.registers.declare(labels), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
@@ -182,6 +184,8 @@ class WarpFunction(BlockCode):
         self.dispatch.begin(index)
         if index in self.tiles.emptied:
             empty_tiles(b, self.tiles)
+        if index not in self.row_stores.blocks:
+            self._put_rows()
         self.lane_code.attempt(index)
         self.few_lanes.attempt(index)
         live = self._live_behind(block)
@@ -202,6 +206,12 @@ class WarpFunction(BlockCode):
             self._steps(region.steps[region.last :], mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
+
+    def _put_rows(self) -> None:
+        """Store what is kept of stores along rows: others may look at it."""
+        access = self.steps.lanes.access
+        if self.row_stores.unit and isinstance(access, RowStoreAccess):
+            access.put_rows()
 
     def _versioned(
         self, region: VersionedRegion, live: frozenset[str], mask: str, blend: frozenset[str]
@@ -265,6 +275,7 @@ class WarpFunction(BlockCode):
     def _ends(self) -> None:
         b = self.builder
         b.place("leave")
+        self._put_rows()
         if self._gates.gates:
             b.branch(self._gates.anyone(), "look", "quit")
             self._look()
@@ -278,6 +289,7 @@ class WarpFunction(BlockCode):
         else:
             b.emit(f"ret i32 {DONE}")
         b.place("stopped")
+        self._put_rows()
         b.emit(f"ret i32 {STOPPED}")
         b.place("fault")
         b.emit(f"ret i32 {FAULT}")

@@ -32,7 +32,7 @@ class FewAccess(WarpAtomics):
     def __init__(self, like: WarpAtomics, form: Form):
         super().__init__(Builder(like.builder.declarations, form.width))
         self.sites = like.sites
-        self.atomics, self.rows = like.atomics, like.rows
+        self.atomics, self.rows, self.deferred = like.atomics, like.rows, like.deferred
         self._form = form
         self._warp = like.builder.lanes
 
@@ -111,7 +111,7 @@ class FewAccess(WarpAtomics):
         operands: Sequence[tuple[Value, str]],
         mask: str,
     ) -> str:
-        if not self._form.alone:
+        if not self._form.alone or self.step in self.deferred:
             return super().change_any(site, change, address, operands, mask)
         b, type_, words = self.builder, operands[0][0].type, self.builder.vector("i64")
         whole = b.vector(type_)

@@ -59,6 +59,7 @@ class FastLanes(FastArithmetic):
 
     def _load(self, space: str, address: Value, type_: str, count: int) -> tuple[Value, ...]:
         site = self.announce(space, False, address, type_, count)
+        self.access.show_rows(site)
         apart = space == "local" or self.access.step in self.access.tiles.by_step
         word = None if apart else word_type(type_, count)
         if word is None:

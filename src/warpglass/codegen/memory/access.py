@@ -33,6 +33,7 @@ from .gather_scatter import (
 )
 from .prefetch import Prefetch
 from .quads import QUAD, is_quad, quad_name
+from .row_stores import RowStores
 from .structures import Structure
 from .textures import Requested
 from .tiles import Tiles
@@ -93,7 +94,8 @@ class Atomic:
 class RowChange:
     """An atomic operation of `width` lanes on elements at checked addresses.
 
-    `own` says that the memory is the block's own, `uniform` which operands are the same in all lanes.
+    `own` says that the memory is the block's own, `uniform` which operands are the same in all lanes,
+    `deferred` that the operation may be left for the end of the block.
     """
 
     change: str | Update
@@ -101,13 +103,15 @@ class RowChange:
     own: bool
     uniform: tuple[bool, ...]
     width: int
+    deferred: bool
 
     @property
     def name(self) -> str:
         """The name of its function."""
         operation = self.change.name if isinstance(self.change, Update) else self.change
         forms = "".join("s" if one else "v" for one in self.uniform)
-        return f"wg_{'own' if self.own else 'all'}_{operation}_{self.width}x{self.type}_{forms}"
+        memory = "own" if self.own else "deferred" if self.deferred else "all"
+        return f"wg_{memory}_{operation}_{self.width}x{self.type}_{forms}"
 
 
 class Access:
@@ -129,10 +133,12 @@ class Access:
         self.rows: dict[str, RowChange] = {}
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
+        self.deferred: frozenset[int] = frozenset()  # steps of sums that may be left for a block's end
         self.fetches_of_objects: dict[str, Requested] = {}
         self.streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
         self.prefetches: Mapping[int, Prefetch] = {}  # what loads of neighbours ask for, by their steps
         self.tiles = Tiles()  # the rows along which lanes walk
+        self.row_stores = RowStores()  # those along which they store
         self.masks_boundaries = False  # whether accesses across the end of shared memory are masked
         self.by_segments = False  # whether lanes in a few places far apart have an access for each
         self.uses_streaming = False  # whether some stores do

@@ -10,10 +10,10 @@ from __future__ import annotations
 from ..builder import widened
 from ..values.value import Value
 from .access import Bounds
-from .structure_access import StructureAccess
+from .row_store_access import RowStoreAccess
 
 
-class BoundaryAccess(StructureAccess):
+class BoundaryAccess(RowStoreAccess):
     """Emits accesses of every form; those at a boundary without a search for each lane."""
 
     def _load_apart(

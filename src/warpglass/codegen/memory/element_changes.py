@@ -15,7 +15,7 @@ from ...isa.types import BITS
 from ..builder import Builder
 from ..lanes.fast import FastLanes
 from ..shape import BlockShape, Promises
-from ..values.value import UNIFORM, Value
+from ..values.value import Value
 from .local import LocalMemory
 from .warp_atomics import WIDEST, WarpAtomics, changed
 
@@ -138,8 +138,9 @@ class ElementChange:
     def _updated(self, change: Update, old: str, given: Sequence[str]) -> str:
         b, type_ = self.builder, self._type
         access = WarpAtomics(b)
-        lane = FastLanes(access, LocalMemory(access, 0), BlockShape((1, 1, 1)), Promises((1, 1, 1)))
-        values = [Value(type_, name, UNIFORM) for name in (old, *given)]
+        shape = BlockShape((1, 1, 1), width=b.width)
+        lane = FastLanes(access, LocalMemory(access, 0), shape, Promises((1, 1, 1)))
+        values = [Value(type_, name, lane.same) for name in (old, *given)]
         if change.usual is None:
             return lane.exact(change.make(lane, *values)).ir
         usual, holds = change.usual(lane, *values)

@@ -9,6 +9,7 @@ from .gather_scatter import fetch_helper, gather_helper, irregular_helper, scatt
 from .picks import pick_helper
 from .quads import NOTHING, quad_helper
 from .row_changes import row_helper
+from .row_store_access import row_store_helper
 from .tile_loads import TileLoads, tile_functions
 
 
@@ -24,6 +25,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
         *(row_helper(row, declared) for row in access.rows.values()),
         *(tile_functions(access, width) if isinstance(access, TileLoads) else ()),
+        *([row_store_helper(access.row_stores, declared, width)] if access.row_stores.unit else ()),
         *(
             atomic_helper(one, declared, refusing=access.refuse is not None)
             for one in access.atomics.values()

@@ -17,7 +17,15 @@ from .access import Bounds
 from .gather_scatter import HALF, irregular_name
 from .indexed import Anywhere, Indexed, IndexedAccess, either
 from .prefetch import emit_prefetch
-from .segments import find_segments, find_singles, load_each, load_segments, store_each, store_segments
+from .segments import (
+    find_segments,
+    find_singles,
+    load_each,
+    load_segments,
+    store_each,
+    store_segments,
+    worth_it,
+)
 from .streaming import fills_lines, load_run, store_streaming
 from .tile_loads import TileLoads
 
@@ -160,8 +168,8 @@ class Patterns(TileLoads, IndexedAccess):
                 for own, of_one in zip(singles, elements, strict=True)
             ]
         far = span > _SPAN * b.width
-        segments = find_segments([e for of_one in elements for e in of_one]) if far else None
-        if segments is not None and self.spells_segments():
+        segments = find_segments([e for of_one in elements for e in of_one])
+        if segments and worth_it(segments, type_, span, _SPAN * b.width) and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
         tile = self.tiles.by_step.get(self.step)
@@ -230,8 +238,8 @@ class Patterns(TileLoads, IndexedAccess):
             self._store_run(site, type_, values[0], self._host(low, bounds), mask, b.width)
             return
         apart = len(set(places)) == b.width
-        segments = find_segments(places) if count == 1 and apart and span > most else None
-        if segments is not None and self.spells_segments():
+        segments = find_segments(places) if count == 1 and apart else None
+        if segments and worth_it(segments, type_, span, most) and self.spells_segments():
             store_segments(b, self._host(low, bounds), type_, segments, places, values[0], mask)
             return
         if span > most and count == 1 and mask == "-1" and self.spells_out():

@@ -12,6 +12,8 @@ from ..context import SLOT
 from .access import RowChange
 from .element_changes import ElementChange
 
+_WORDS = ("deferred", "deferred_most", "deferred_room", "deferred_count")
+
 
 def row_helper(row: RowChange, declarations: set[str]) -> str:
     """The function, which returns the old elements, for the addresses on the host and a mask of lanes."""
@@ -39,6 +41,8 @@ class _Row:
             if not uniform:
                 b.emit(f"%values{number} = alloca {self.wide}, align 64")
                 b.store(self.wide, f"%operand{number}", f"%values{number}")
+        if row.deferred:
+            self._defer()
         if row.own:
             b.jump("alone")
         else:
@@ -56,6 +60,50 @@ class _Row:
         parameters = ", ".join(f"{type_} {name}" for type_, name in given)
         head = f"define internal {self.wide} @{row.name}({parameters}) noinline #0 {{"
         return "\n".join(["", head, *b.lines, "}", ""])
+
+    def _defer(self) -> None:
+        """Keep addresses and operands for the end of the block; goes on here if there is no room."""
+        b, words = self.b, self.b.vector("i64")
+        log, fits, full, at_once = "log", "fits", "full", "at_once"
+        b.emit(f"%given = alloca {words}, align 64")
+        word = {name: b.offset("%context", 8 * SLOT[name]) for name in _WORDS}
+        room = b.load("i64", word["deferred_room"])
+        b.branch(b.value(f"icmp eq i64 {room}, 0"), at_once, log)
+        b.place(log)
+        before = b.load("i64", word["deferred_count"])
+        lanes = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, "%mask")])
+        after = b.value(f"add i64 {before}, {b.value(widened(lanes, b.width))}")
+        b.branch(b.value(f"icmp ugt i64 {after}, {room}"), full, fits)
+        b.place(full)
+        b.call("void", "wg_stop_deferring", [("ptr", "%context")])
+        b.jump(at_once)
+        b.place(fits)
+        b.store("i64", after, word["deferred_count"])
+        given = b.splat(self.row.type, "%operand0") if self.row.uniform[0] else "%operand0"
+        if BITS[self.row.type] < 64:
+            given = b.value(f"zext {self.wide} {given} to {words}")
+        first = b.value(f"getelementptr i64, ptr {b.load('ptr', word['deferred'])}, i64 {before}")
+        second = b.value(f"getelementptr i64, ptr {first}, i64 {b.load('i64', word['deferred_most'])}")
+        b.branch(b.value(f"icmp eq {b.lanes} %mask, -1"), "all_deferred", "some_deferred")
+        b.place("all_deferred")
+        b.store(words, "%hosts", first, ", align 8")
+        b.store(words, given, second, ", align 8")
+        b.jump("done")
+        b.place("some_deferred")
+        b.store(words, given, "%given")
+        b.branch(b.value(f"icmp eq {b.lanes} %mask, 0"), "done", "defer")
+        b.place("defer")
+        rest, fewer = "%rest_deferred", "%fewer_deferred"
+        b.emit(f"{rest} = phi {b.lanes} [ %mask, %some_deferred ], [ {fewer}, %defer ]")
+        b.emit("%to = phi i64 [ 0, %some_deferred ], [ %to_next, %defer ]")
+        lane = b.first_lane(rest)
+        for kept, column in (("%at", first), ("%given", second)):
+            one = b.value(f"load volatile i64, ptr {self._at(kept, 'i64', lane)}")
+            b.store("i64", one, b.value(f"getelementptr i64, ptr {column}, i64 %to"))
+        b.emit("%to_next = add i64 %to, 1")
+        b.emit(f"{fewer} = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
+        b.branch(b.value(f"icmp eq {b.lanes} {fewer}, 0"), "done", "defer")
+        b.place(at_once)
 
     def _count(self) -> None:
         """Add to the elements that the launch changes where other threads come to memory."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ...isa.types import BITS
 from ..builder import Builder, constant_vector, vector
+from ..machine.target import vector_bytes
 
 # Segments of one pattern up to which they beat a gather, elements of one, and elements between two of them.
 _MOST, _WIDEST, _GAP = 8, 32, 8
@@ -43,6 +44,14 @@ def find_segments(elements: Sequence[int]) -> list[Segment] | None:
         width = 1 << (group[-1] - group[0]).bit_length()
         found.append(Segment(group[0], width, frozenset(element - group[0] for element in group)))
     return found if len(found) <= _MOST and all(one.width <= _WIDEST for one in found) else None
+
+
+def worth_it(segments: Sequence[Segment], type_: str, span: int, most: int) -> bool:
+    """Whether segments take fewer registers than one access of their whole span, of up to `most` elements."""
+    size = BITS[type_] // 8
+    whole = 1 << (span - 1).bit_length()
+    own = sum(-(-one.width * size // vector_bytes()) for one in segments)
+    return span > most or own < -(-whole * size // vector_bytes())
 
 
 def find_singles(vectors: Sequence[Sequence[int]]) -> list[list[Segment]] | None:

@@ -153,8 +153,8 @@ class TileLoads(IntervalChecks):
 
 # ------------------------------------------------------------------------------------ functions
 def tile_functions(access: TileLoads, width: int) -> list[str]:
-    """What fills the tiles of some loads."""
-    if not access.tile_units:
+    """What fills the tiles of some loads, and the places of rows."""
+    if not access.row_places:
         return []
     tables = {f"wg_places_{number}": places for places, number in access.row_places.items()}
     tables[_SIDE_BY_SIDE] = tuple(range(0, ROW * width, ROW))
@@ -177,7 +177,7 @@ def _fill_helper(unit: int, width: int) -> str:
     for lane in range(columns):
         place = b.load("i64", b.offset(places, 8 * lane))
         rows.append(b.load(vector(type_, columns), b.offset("%host", place), ", align 1"))
-    for column, whole in enumerate(_transposed(b, type_, rows)):
+    for column, whole in enumerate(transposed(b, type_, rows)):
         b.store(vector(type_, columns), whole, b.offset(tile, column * width * unit), f", align {ROW}")
     b.emit(f"%next = add i64 {first}, {columns}")
     b.branch(b.value(f"icmp ult i64 %next, {width}"), "lanes", "done")
@@ -223,7 +223,7 @@ fill:
 """
 
 
-def _transposed(b: Builder, type_: str, rows: Sequence[str]) -> list[str]:
+def transposed(b: Builder, type_: str, rows: Sequence[str]) -> list[str]:
     """The columns of a square of rows: neighbours change places, then pairs of them, and so on.
 
     These are the steps that processors have instructions for: within 16 bytes, then of those.

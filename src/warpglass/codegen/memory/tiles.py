@@ -19,9 +19,9 @@ from ...isa.types import BITS, LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step, Switch
 from ...program.blocks import loops_of
 from ...program.pointers import Base, Word, find_bases
-from ..counting import pace_of
 from ..values.affine import regular
 from ..values.value import Offsets, Value
+from .paces import Form, Paces
 
 # Bytes of each lane's row in a tile, and what one that is not filled begins at: no address is near.
 ROW = 64
@@ -81,16 +81,16 @@ def find_tiles(
         blocks = [program.blocks[index] for index in sorted(body)]
         inner = not any(other in body for other in loops if other != header)
         served = header in program.fair or header in lane_loops or header in few_lanes
-        if served or not inner or not all(_keeps_memory(block, but_stores=True) for block in blocks):
+        if served or not inner or not all(keeps_memory(block, but_stores=True) for block in blocks):
             continue
         steps = [step for block in blocks for step in block.steps]
-        storing = {step.number for step in steps if _stores(step, ("global",))}
+        storing = {step.number for step in steps if stores_to(step, ("global",))}
         stored = frozenset[Base]().union(*(pointers[step] for step in storing))
-        before = len(found)
+        before, paces = len(found), Paces(steps)
         for block in blocks:
-            for members in _groups(block, kinds):
-                tile = _examine(len(found), steps, members)
-                apart = not stored or _are_apart(stored, pointers[members[0][0].number])
+            for members in _put_together(groups_of(block, kinds, _NEAR, write=False), kinds, paces):
+                tile = _examine(len(found), paces, members)
+                apart = not stored or are_apart(stored, pointers[members[0][0].number])
                 if tile is not None and apart and len(found) < _MOST:
                     found.append(tile)
         if len(found) > before:
@@ -98,22 +98,22 @@ def find_tiles(
             looked_after |= body
     if not found:
         return Tiles()
-    changing = {index for index, block in enumerate(program.blocks) if not _keeps_memory(block)}
+    changing = {index for index, block in enumerate(program.blocks) if not keeps_memory(block)}
     by_step = {step: tile for tile in found for step in tile.steps}
     emptied = frozenset((changing - looked_after).union(few_lanes))
     return Tiles(tuple(found), emptied, frozenset(stores), by_step)
 
 
-def _keeps_memory(block: Block, *, but_stores: bool = False) -> bool:
+def keeps_memory(block: Block, *, but_stores: bool = False) -> bool:
     """Whether memory is the same at a block's end as at its beginning, as far as its lanes can know."""
     harmless = (
-        step.match.row.computes or _loads(step) or (but_stores and _stores(step, _STORED))
+        step.match.row.computes or _loads(step) or (but_stores and stores_to(step, _STORED))
         for step in block.steps
     )
     return isinstance(block.end, Branch | Jump | Switch) and all(harmless)
 
 
-def _are_apart(one: frozenset[Base], other: frozenset[Base]) -> bool:
+def are_apart(one: frozenset[Base], other: frozenset[Base]) -> bool:
     """Whether addresses are computed from different parameters; those may point to one array all the same."""
     return one.isdisjoint(other) and all(isinstance(base, Word) for base in one | other)
 
@@ -125,47 +125,78 @@ def _loads(step: Step) -> bool:
     return not found.writes and not is_strong(step.match) and not step.match.row.waits
 
 
-def _stores(step: Step, spaces: Collection[str]) -> bool:
+def stores_to(step: Step, spaces: Collection[str]) -> bool:
     found = step.match.load_or_store
     return found is not None and found.writes and found.space in spaces and not is_strong(step.match)
 
 
-def _groups(block: Block, kinds: Mapping[str, Value]) -> Iterable[list[tuple[Step, int]]]:
-    """A block's loads of lanes far apart, those from one value of a base together, with their offsets."""
+def groups_of(
+    block: Block, kinds: Mapping[str, Value], near: int, *, write: bool
+) -> Iterable[list[tuple[Step, int]]]:
+    """A block's loads or stores, those from one value of a base together, with their offsets.
+
+    Their lanes are more than `near` bytes from each other.
+    """
     found: dict[tuple[object, ...], list[tuple[Step, int]]] = {}
     writers: dict[str, int] = {}
     for step in block.steps:
         access = step.match.load_or_store
         base = None if access is None else step.address_register
-        if access is not None and base is not None and step.instruction.guard is None:
+        kept = access is not None and access.writes == write and not is_strong(step.match)
+        if access is not None and kept and base is not None and step.instruction.guard is None:
             offsets = kinds[base].offsets
-            if access.space == "global" and offsets is not None and _apart(offsets, access.size):
+            if access.space == "global" and offsets is not None and _apart(offsets, access.size, near):
                 offset = step.address.offset
-                key = base, writers.get(base), access.size, _element(step), offset % _element(step)
+                key = (
+                    base,
+                    writers.get(base),
+                    access.size,
+                    bytes_of_element(step),
+                    offset % bytes_of_element(step),
+                )
                 found.setdefault(key, []).append((step, offset))
         writers |= dict.fromkeys(step.writes, step.number)
     return found.values()
 
 
-def _apart(offsets: Offsets, size: int) -> bool:
+def _apart(offsets: Offsets, size: int, near: int) -> bool:
     """Whether lanes lie in places of their own, whole elements from each other."""
     ordered = sorted(offsets)
-    return regular(offsets, size) and all(b - a > _NEAR for a, b in pairwise(ordered))
+    return regular(offsets, size) and all(b - a > near for a, b in pairwise(ordered))
 
 
-def _element(step: Step) -> int:
+def bytes_of_element(step: Step) -> int:
     """The bytes of each element that a load loads."""
     _, _, type_ = step.match.forms()[0]
     return BITS[LLVM_TYPE[type_]] // 8
 
 
-def _examine(number: int, steps: Sequence[Step], members: Sequence[tuple[Step, int]]) -> Tile | None:
+def _put_together(
+    groups: Iterable[list[tuple[Step, int]]], kinds: Mapping[str, Value], paces: Paces
+) -> Iterable[list[tuple[Step, int]]]:
+    """Groups, and those of single loads that are one load of a loop that was unrolled."""
+    alike: dict[tuple[Form, int | None, Offsets | None, int, int], list[tuple[Step, int]]] = {}
+    for members in groups:
+        (step, _), base = members[0], members[0][0].address_register
+        access = step.match.load_or_store
+        assert access is not None
+        assert base is not None
+        if len(members) > 1 or paces.of(base) is None:
+            yield members
+        else:
+            key = paces.form(base), paces.of(base), kinds[base].offsets, access.size, bytes_of_element(step)
+            alike.setdefault(key, []).append((step, 0))
+    for (_, pace, _, size, _), members in alike.items():
+        yield from [members] if len(members) * size == pace else ([one] for one in members)
+
+
+def _examine(number: int, paces: Paces, members: Sequence[tuple[Step, int]]) -> Tile | None:
     """The tile of some loads, if a round goes on where the one before ended, or nearly so."""
     first, low = min(members, key=lambda one: one[1])
     access = first.match.load_or_store
     assert access is not None
     assert first.address_register is not None
-    pace, size = pace_of(steps, first.address_register), _element(first)
+    pace, size = paces.of(first.address_register), bytes_of_element(first)
     span = max(offset for _, offset in members) + access.size - low
     if not pace or pace < 0 or pace % size or span > ROW:
         return None

@@ -109,10 +109,11 @@ class WarpAtomics(BoundaryAccess):
         """
         b, type_ = self.builder, operands[0][0].type
         bad, bounds = self._check_vector(site, address, mask)
+        deferred = self.step in self.deferred
 
         def quick() -> list[str]:
             uniform = tuple(value.uniform for value, _ in operands)
-            row = RowChange(change, type_, self._own(site), uniform, b.width)
+            row = RowChange(change, type_, self._own(site), uniform, b.width, deferred)
             self.rows[row.name] = row
             words = b.vector("i64")
             host = b.value(f"add {words} {address}, {b.splat('i64', bounds.delta)}")
@@ -121,6 +122,8 @@ class WarpAtomics(BoundaryAccess):
             return [b.call(b.vector(type_), row.name, args)]
 
         def careful() -> tuple[list[str], str]:
+            if deferred:
+                b.call("void", "wg_stop_deferring", [("ptr", "%context")])
             return self._slowly(site, change, type_, address, [all_ for _, all_ in operands], mask)
 
         return self.load_either(bad, b.vector(type_), quick, careful)[0]

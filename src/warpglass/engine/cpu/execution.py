@@ -195,6 +195,7 @@ def _put_in_clusters(
 def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int, windows: Sequence[int] = ()) -> None:
     ranges = redirect(plan.ranges, plan.private, worker.private) if worker.private else plan.ranges
     worker.set_alone(plan.alone and launch.alongside is None and not POOL.alongside)
+    worker.defer(plan.defers)
     given = plan.laid.parameters, plan.shared, ranges, plan.system.serve
     worker.fill(launch.grid, end, plan.chunk, *given, windows)
     if plan.whole:

@@ -29,7 +29,7 @@ from .address_space import Laid, grid_workspace, lay_out
 from .footprint import affordable, footprint
 from .heap import Heap
 from .prepared import Executable, Prepared, engine_mode
-from .privatisation import PrivateArray, Sharing, choose_private
+from .privatisation import PrivateArray, Sharing, choose_private, may_defer
 from .replay import is_short, is_soon_over
 from .system import System
 from .thread_pool import thread_count
@@ -41,6 +41,8 @@ _SMALL_GRID = 4
 _SHARES = 64
 # Blocks that are under way at once at most if they wait for each other and are watched.
 _MOST_WATCHED = 256
+# Sums that a block may leave for its end: with their addresses they stay in the caches.
+_MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
 _DOUBLE = struct.Struct("d")
@@ -64,6 +66,7 @@ class LaunchPlan:
     joins: bool  # the launching thread is a worker itself
     private: tuple[PrivateArray, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
+    defers: int  # sums that a block may leave for its end
     known: tuple[int | None, int, bool]  # the kernel's experience that it follows from
     clustered: bool  # blocks of a cluster wait for each other, or reach each other's shared memory
     whole: bool  # the code runs all blocks, even if it is small code and there is better before the end
@@ -125,12 +128,13 @@ def make_plan(
         watched = executable.probes or prepared.allocates  # what is known of all workers from the start
         resident = min(resident, len(blocks), affordable(need, launch.compiled.name, 2 * resident, None) // 2)
         resident = max(count, min(resident, _MOST_WATCHED) if watched else resident)
-    private, own = (), False
+    private, own, defers = (), False, False
     if count > 1 and apart and not (facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
         sharing = Sharing(len(blocks) * prod(launch.block), count, experience.changes)
         private, own = choose_private(facts.privatisable, ranges, arrays, given, sharing)
+        defers = executable.code.defers and may_defer(facts.deferrable, ranges, given)
     return LaunchPlan(
         prepared,
         executable,
@@ -146,6 +150,7 @@ def make_plan(
         not executable.probes and is_soon_over(prepared, launch),
         private,
         count == 1 or own or (turns and facts.in_turns),
+        _MOST_DEFERRED if defers else 0,
         experience.known,
         facts.clustered,
         executable.small and (waits or not apart),

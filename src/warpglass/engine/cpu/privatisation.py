@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...codegen.context import RANGE_WORDS, READ, WRITE
+from ...program.facts import Deferrable
 from ...program.pointers import HEAP, MODULE, OWN, Base, Word
 from ...program.privatisation import Privatisable
 from .worker import aligned
@@ -131,6 +132,14 @@ def choose_private(
     named = {base for *_, bases in found.operations for base in bases if not isinstance(base, Word)}
     shared = anywhere or kinds.keys() != {one.row for one in private} or not (found.atomics | named) <= {OWN}
     return tuple(private), not shared
+
+
+def may_defer(found: Deferrable, ranges: Sequence[int], parameters: Parameters) -> bool:
+    """Whether nothing else in a launch reaches the arrays that a kernel's deferrable sums change."""
+    table = _Table(ranges, parameters)
+    (changed, known), (reached, all_known) = table.reached(found.sums), table.reached(found.others)
+    named = any(not isinstance(base, Word) for base in found.sums)
+    return known and all_known and not named and changed.isdisjoint(reached)
 
 
 def _dtype(operation: str, type_: str) -> np.dtype[Any]:

@@ -137,6 +137,7 @@ class Worker:
         self._context_bytes = self.context.data.cast("B")
         self._parameter_bytes = self._parameters.data.cast("B")
         self._words = [0] * len(WORDS)
+        self._deferred = np.zeros(0, np.int64)
         self._put(
             next_block=control.next,
             stop=control.stop_flag,
@@ -172,6 +173,13 @@ class Worker:
     def set_alone(self, alone: bool) -> None:
         """Say whether the next launch runs on one thread."""
         self._words[_ALONE] = int(alone)
+
+    def defer(self, most: int) -> None:
+        """Say how many sums a block of the next launch may leave for its end."""
+        if 2 * most > self._deferred.size:
+            self._deferred = np.zeros(2 * most, np.int64)
+            self._put(deferred=self._deferred.ctypes.data)
+        self._put(deferred_most=most, deferred_room=most)
 
     def make_resident(self) -> None:
         """Let this worker's block be left whenever its warps only yield."""
