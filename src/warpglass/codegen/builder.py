@@ -145,6 +145,14 @@ class Builder:
         lane = self.call(self.lanes, f"llvm.cttz.{self.lanes}", [(self.lanes, mask), ("i1", "false")])
         return self.value(widened(lane, self.width))
 
+    def without(self, mask: str, lane: str) -> str:
+        """A mask without one of its lanes, an i64."""
+        bit = lane
+        if self.width != 64:
+            bit = self.value(f"{'trunc' if self.width < 64 else 'zext'} i64 {lane} to {self.lanes}")
+        bit = self.value(f"shl {self.lanes} 1, {bit}")
+        return self.value(f"xor {self.lanes} {mask}, {bit}")
+
     def last_lane(self, mask: str) -> str:
         """The highest lane of a mask, which is not empty, as an i64."""
         above = self.call(self.lanes, f"llvm.ctlz.{self.lanes}", [(self.lanes, mask), ("i1", "true")])

@@ -15,6 +15,7 @@ from .control.block_loop import WarpScheduling, block_loop
 from .control.turns import turn_helpers
 from .control.warp import PARAMETERS, WarpFunction
 from .lane_loops.one_lane import learn_helper
+from .lane_loops.order import order_helper
 from .lanes.fast import FastLanes
 from .lanes.reference import ReferenceLanes
 from .memory.access import Access, Site
@@ -166,7 +167,7 @@ def _module(
     functions += steps
     functions += outline_helpers(lanes.outlines, declared, width)
     if version.lane_loops:
-        functions.append(learn_helper())
+        functions += [learn_helper(), order_helper(declared, width)]
     if scheduling.named:
         functions.append(barrier_helpers(declared))
     if scheduling.turns:

@@ -183,6 +183,9 @@ def _past(lanes: Lanes[V], amount: V, whole: V, moved: V) -> V:
 @row("prmt.b32  d, a, b, c", unit="integer")
 def prmt(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     """Each nibble of c picks a byte of b:a, or with its high bit set that byte's sign, eight times."""
+    selector = lanes.known(c)
+    if selector is not None and not selector & 0x8888:
+        return lanes.pick_bytes(a, b, [selector >> 4 * place & 7 for place in range(4)])
     picked: list[V] = []
     for place in range(4):
         nibble = lanes.apply("lshr", c, lanes.constant("i32", 4 * place))

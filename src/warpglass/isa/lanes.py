@@ -319,6 +319,11 @@ class Lanes(ABC, Generic[V]):
             for k in range(count)
         )
 
+    def pick_bytes(self, a: V, b: V, places: Sequence[int]) -> V:
+        """A word of bytes of two words: 0 to 3 are those of the first, 4 to 7 those of the second."""
+        bytes_ = (*self.split(a, 4), *self.split(b, 4))
+        return self.join([bytes_[place] for place in places])
+
     def dot(self, a: V, b: V, a_signed: bool, b_signed: bool) -> V:
         """The sum of the products of two words' bytes."""
         found = self.constant("i32", 0)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from ...program import Block, Branch, Exit, Jump, Program, Step, Switch, Trap
 from ...program.blocks import loops_of
 from ...ptx import tree
+from ..counting import is_short
 from ..infer import Inference
 from ..values.value import one_value
 
@@ -132,7 +133,9 @@ class _Search:
         """The region of a loop, if it may have one and gains by it."""
         blocks, live, pending = self.program.blocks, self.program.live, self.found.pending
         last = max(body)
-        if not all(self._is_simple(index) for index in range(header, last + 1)):
+        if is_short(self.program, self.found.kinds, body) or not all(
+            self._is_simple(index) for index in range(header, last + 1)
+        ):
             return None
         alone = bool(self.program.fair)
         while alone and last + 1 < len(blocks) and self._is_simple(last + 1):

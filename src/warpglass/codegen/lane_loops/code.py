@@ -20,6 +20,7 @@ from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..values.value import Value
+from .costs import Costs, find_costs
 from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
 from .one_lane import Checked, LaneRegisters, OneLane
@@ -29,6 +30,8 @@ from .rounds import Rounds, Walk, find_rounds
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
+# Steps of a round up to which it pays to put the lanes in order.
+_ORDERED = 48
 
 
 class LaneCode:
@@ -42,6 +45,7 @@ class LaneCode:
         self._builder: Builder = warp.lanes.builder
         self._slots: list[str] = []
         self.rounds: dict[int, Rounds] = {}  # of loops, by header
+        self.costs: dict[int, Costs] = {}
         if loops:
             lanes = warp.lanes
             assert isinstance(lanes, FastLanes)
@@ -50,6 +54,7 @@ class LaneCode:
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
                 if found is not None:
                     self.rounds[header] = found
+                    self.costs[header] = find_costs(program, loop, kinds, shape, promises, warp.symbols)
             self._lane = OneLane(lanes)
             self._registers = LaneRegisters(warp.registers)
             self._steps = Steps(self._lane, self._registers, warp.symbols)
@@ -79,7 +84,10 @@ class _Attempt:
         self.name = f"alone{loop.header}"
         self.ranges = LaneRanges(code._lane.access)
         rounds = code.rounds.get(loop.header)
-        self.rounds = None if rounds is None else LaneRounds(self.b, self.name, rounds, code._slots)
+        self.rounds: LaneRounds | None = None
+        if rounds is not None:
+            length = sum(len(code._program.blocks[index].steps) for index in loop.blocks)
+            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=length <= _ORDERED)
         # Registers whose last values are known in front of the loop.
         ends = () if rounds is None else find_ends(code._program, loop, rounds)
         self.known = loop.kept.intersection(ends)
@@ -98,7 +106,8 @@ class _Attempt:
         b.place(f"{name}_open")
         self._open()
         b.place(f"{name}_lane")
-        lane = b.first_lane(b.load(b.lanes, f"%{name}.rest"))
+        rest = b.load(b.lanes, f"%{name}.rest")
+        lane = b.first_lane(rest) if self.rounds is None else self.rounds.next_lane()
         self._take(lane)
         self._prepare(lane)
         b.jump(f"{name}_{loop.header}")
@@ -109,7 +118,8 @@ class _Attempt:
         for target in loop.exits:
             self._leave(target, lane)
         b.place(f"{name}_next")
-        rest = self._others(b.load(b.lanes, f"%{name}.rest"))
+        rest = b.load(b.lanes, f"%{name}.rest")
+        rest = self._others(rest) if self.rounds is None else b.without(rest, lane)
         b.store(b.lanes, rest, f"%{name}.rest")
         b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", f"{name}_lane")
         self._search()
@@ -251,6 +261,10 @@ class _Attempt:
         registers, symbols = code._warp.registers, code._warp.symbols
         mask = b.load(b.lanes, f"%{self.name}.rest")
         preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds)
+        on = b.label("apart")
+        together = code.costs[self.loop.header].prefer_together(b, preparation.after, mask)
+        b.branch(together, f"{self.name}_beside", on)
+        b.place(on)
         known = sorted(self.known)
         ends = emit_ends(
             code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after

@@ -17,6 +17,7 @@ from ...program import Block, Branch, Jump, Program, Step
 from ...program.blocks import loops_of
 from ...program.pointers import Word, find_bases
 from ...ptx import tree
+from ..counting import pace_of
 from ..infer import Inference
 from ..values.value import one_value
 
@@ -151,11 +152,11 @@ def _pays(program: Program, blocks: frozenset[int], carried: frozenset[str], fou
         or not all(form is None or one_value(form) for form in forms.values())
     ):
         return False
-    loaded = _reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
+    loaded = reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
     if any(block.splits in loaded and blocks.issuperset(block.successors) for block in bodies):
         sometimes = (program.blocks[one] for one in blocks if not _in_every_round(program, blocks, one))
         loaded |= {name for block in sometimes for step in block.steps for name in step.writes}
-    return bases.isdisjoint(_reached(steps, loaded & carried))
+    return bases.isdisjoint(reached(steps, loaded & carried))
 
 
 def _in_every_round(program: Program, blocks: frozenset[int], block: int) -> bool:
@@ -183,7 +184,7 @@ def _slice(steps: Sequence[Step], leader: int) -> tuple[Step, ...]:
     return tuple(reversed(found))
 
 
-def _reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
+def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
     """The registers whose values some registers may decide."""
     found, before = set(sources), -1
     while len(found) > before:
@@ -246,18 +247,7 @@ def _root(base: str, writer: Step | None, fixed: frozenset[str]) -> str | None:
 
 def _stride(block: Block, base: str, size: int) -> int | None:
     """By how many elements a loop's one block moves a register: none, or a power of two."""
-    writers = [step for step in block.steps if base in step.writes]
-    if not writers:
+    if not any(base in step.writes for step in block.steps):
         return 0
-    writer, *more = writers
-    numbers = [one.value for one in writer.instruction.operands if isinstance(one, tree.Integer)]
-    if (
-        more
-        or writer.match.row.operation != "sum"
-        or writer.instruction.guard
-        or len(numbers) != 1
-        or writer.reads != {base}
-    ):
-        return None
-    elements, rest = divmod(numbers[0], size)
+    elements, rest = divmod(pace_of(block.steps, base) or 0, size)
     return elements if rest == 0 and elements > 0 and elements & (elements - 1) == 0 else None

@@ -44,27 +44,27 @@ class Preparation:
         self._whole = self.b.vector("i64")
         self._sums: dict[Linear, Value] = {}
         self._able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
-        after = self.after = self._count(rounds.going)
-        before = self.b.intrinsic("usub.sat", "i64", after, self.b.splat("i64", "1"), lanes=self.b.width)
+        self.after = self._count(rounds.going)
+
+    def plan(self, mask: str) -> Plan:
+        """Look at the lanes of a mask."""
+        b, rounds, after = self.b, self._rounds, self.after
+        before = b.intrinsic("usub.sat", "i64", after, b.splat("i64", "1"), lanes=b.width)
         for test in rounds.tests:
             self._expect(test, after if test.last else before)
         for extent in rounds.extents:
             self._reach(extent)
         for name, (other, away) in rounds.together.items():
             self._together(name, other, away)
-
-    def plan(self, mask: str) -> Plan:
-        """Look at the lanes of a mask."""
-        b = self.b
         self._and(b.mask_vector(mask))
-        rounds = self._do("add", self.after, "1")
+        all_ = self._do("add", after, "1")
         starts = [self._lanes.as_vector(self._sum(walk.first)).ir for walk in self._rounds.walks]
         hosts: list[str] = []
         for walk, start in zip(self._rounds.walks, starts, strict=True):
-            self._need_inside(walk, start, rounds)
+            self._need_inside(walk, start, all_)
             hosts.append(self._do("add", start, self._bounds(walk).delta))
         able = b.mask_bits(self._able)
-        return Plan(able, rounds, tuple(hosts), tuple(starts), lambda: self._strays(starts))
+        return Plan(able, all_, tuple(hosts), tuple(starts), lambda: self._strays(starts))
 
     # ------------------------------------------------------------------------------------ ranges
     def _element(self, walk: Walk, start: str) -> str:
@@ -245,19 +245,23 @@ class Plan:
 class LaneRounds:
     """The code of one loop's rounds, lane by lane; `name` is what the names of its labels begin with.
 
-    `slots` takes stack slots that it needs. `%{name}.rest` has the lanes that are to go through the loop.
+    `slots` takes stack slots that it needs. `%{name}.rest` has the lanes that are to go through the loop. If
+    they are `ordered`, those of fewest rounds go first.
     """
 
-    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str]):
+    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str], *, ordered: bool):
         self.b = b
         self._name = name
         self.rounds = rounds
+        self._ordered = ordered
         self._buffers = [f"%{name}.last", *(f"%{name}.start{k}" for k in range(len(rounds.walks)))]
         walks = range(len(rounds.walks)) if misses_pages() else ()
         self._soon = [f"%{name}.soon{k}" for k in walks]  # where later walks begin, to be asked for
         whole = b.vector("i64")
         slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in (*self._buffers, *self._soon)]
         slots += [f"  %{name}.round = alloca i64"]
+        if ordered:
+            slots += [f"  %{name}.turn = alloca i64", f"  %{name}.order = alloca [{b.width + _LATER} x i8]"]
         slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in _MASKS]
 
     def begin(self, mask: str) -> None:
@@ -288,17 +292,38 @@ class LaneRounds:
         some = b.label("some")
         b.branch(b.someone(plan.able), some, f"{name}_leave")
         b.place(some)
+        if self._ordered:
+            rounds, order = self._buffers[0], f"%{name}.order"
+            b.call("void", "wg_order_lanes", [("ptr", rounds), (b.lanes, plan.able), ("ptr", order)])
+            b.store("i64", "0", b.offset(order, b.width))  # behind the last one no later lane is asked for
+            b.store("i64", "0", f"%{name}.turn")
 
     def _look_out(self, buffer: str, start: str) -> None:
-        """Note for each lane of a walk where one that comes later probably begins, to be asked for early."""
+        """Note for each lane of a walk where it begins, or one of the next warp, to be asked for early."""
         b, whole = self.b, self.b.vector("i64")
         ends = [b.value(f"extractelement {whole} {start}, i32 {k}") for k in (0, b.width - 1)]
         reach = b.value(f"sub i64 {ends[1]}, {ends[0]}")
         near = b.value(f"icmp ult i64 {reach}, {_NEAR}")
         following = b.value(f"add {whole} {start}, {b.splat('i64', b.value(f'add i64 {reach}, {_MORE}'))}")
-        later = b.shuffle("i64", b.width, start, ((lane + _LATER) % b.width for lane in range(b.width)))
-        chosen = b.value(f"select i1 {near}, {whole} {following}, {whole} {later}")
+        chosen = b.value(f"select i1 {near}, {whole} {following}, {whole} {start}")
         b.store(whole, chosen, buffer, ", align 64")
+
+    def next_lane(self) -> str:
+        """The lane whose turn it is, an i64."""
+        b, turn = self.b, f"%{self._name}.turn"
+        if not self._ordered:
+            lane = b.first_lane(b.load(b.lanes, f"%{self._name}.rest"))
+            self._later = b.value(f"and i64 {b.value(f'add i64 {lane}, {_LATER}')}, {b.width - 1}")
+            return lane
+        now = b.load("i64", turn)
+        b.store("i64", b.value(f"add i64 {now}, 1"), turn)
+        lane, self._later = (self._in_order(now, away) for away in (0, _LATER))
+        return lane
+
+    def _in_order(self, turn: str, away: int) -> str:
+        b = self.b
+        place = b.offset(b.offset(f"%{self._name}.order", turn), away)
+        return b.value(f"zext i8 {b.load('i8', place)} to i64")
 
     def enter(self, lane: str) -> None:
         """A lane begins."""
@@ -308,7 +333,7 @@ class LaneRounds:
         self._starts = [b.value(f"inttoptr i64 {start} to ptr") for start in starts]
         b.store("i64", "0", f"%{self._name}.round")
         for buffer in self._soon:
-            place = b.load("ptr", b.value(f"getelementptr i64, ptr {buffer}, i64 {lane}"))
+            place = b.load("ptr", b.value(f"getelementptr i64, ptr {buffer}, i64 {self._later}"))
             b.call("void", "llvm.prefetch.p0", [("ptr", place), ("i32", "0"), ("i32", "3"), ("i32", "1")])
 
     def places(self) -> dict[int, str]:

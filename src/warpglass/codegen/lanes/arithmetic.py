@@ -45,6 +45,7 @@ from .narrow import NarrowVectors
 from .reference import ReferenceLanes
 from .saturation import SATURATING, saturated
 from .tables import looked_up
+from .words_of_bytes import dot_of_bytes, picked_bytes
 
 
 class FastArithmetic(FactArithmetic, ReferenceLanes):
@@ -69,29 +70,15 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         self.specials = Specials(shape, promises)
 
     # ------------------------------------------------------------------------------------ forms
+    def pick_bytes(self, a: Value, b: Value, places: Sequence[int]) -> Value:
+        if a.constant is not None or b.constant is not None or (a.uniform and b.uniform):
+            return super().pick_bytes(a, b, places)
+        return picked_bytes(self, a, b, places)
+
     def dot(self, a: Value, b: Value, a_signed: bool, b_signed: bool) -> Value:
-        """Even and odd bytes as halves of words: processors multiply such and add pairs of products."""
         if a.constant is not None or b.constant is not None or (a.uniform and b.uniform):
             return super().dot(a, b, a_signed, b_signed)
-        builder, found = self.builder, "zeroinitializer"
-        whole, double = builder.vector("i32"), 2 * builder.width
-        halves = [self._bytes_apart(self.as_vector(x).ir, y) for x, y in ((a, a_signed), (b, b_signed))]
-        for pair in zip(*halves, strict=True):
-            wide = [builder.value(f"sext <{double} x i16> {one} to <{double} x i32>") for one in pair]
-            products = builder.value(f"mul <{double} x i32> {wide[0]}, {wide[1]}")
-            for first in (0, 1):
-                own = builder.shuffle("i32", double, products, range(first, double, 2))
-                found = builder.value(f"add {whole} {found}, {own}")
-        return Value("i32", found)
-
-    def _bytes_apart(self, words: str, signed: bool) -> tuple[str, str]:
-        """The even and the odd bytes of vectors of words as numbers of 16 bits."""
-        b, halves = self.builder, f"<{2 * self.builder.width} x i16>"
-        both = b.value(f"bitcast {b.vector('i32')} {words} to {halves}")
-        moved = b.value(f"shl {halves} {both}, splat (i16 8)")
-        shift = "ashr" if signed else "lshr"
-        even, odd = (b.value(f"{shift} {halves} {one}, splat (i16 8)") for one in (moved, both))
-        return even, odd
+        return dot_of_bytes(self, a, b, a_signed, b_signed)
 
     def as_vector(self, a: Value) -> Value:
         if a.offsets is None:

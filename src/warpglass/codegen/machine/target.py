@@ -128,6 +128,12 @@ def picks_words() -> bool:
 
 
 @lru_cache(maxsize=1)
+def multiplies_bytes() -> bool:
+    """Whether the processor adds up products of bytes in registers of 64 bytes."""
+    return "avx512vnni" in _available()
+
+
+@lru_cache(maxsize=1)
 def rounds_as_told() -> bool:
     """Whether instructions of the processor can say how they round."""
     return "avx512f" in _available()

@@ -1,0 +1,126 @@
+"""What a loop takes if lanes go through it one after the other, and what if they go together.
+
+A load for all lanes, each from a place of its own, takes as long as dozens for one lane, other instructions
+hardly longer than a scalar's. But together lanes go as many rounds as the longest of them, and alone each
+does its own. So it depends on how many rounds there are, which is known in front of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...isa.lanes import Outline
+from ...isa.types import BITS, LLVM_TYPE, is_float
+from ...program import Program, Step
+from ..builder import Builder
+from ..operands import Operands, Symbols
+from ..shape import BlockShape, Promises
+from ..values.facts import FactLanes
+from ..values.results import Result
+from ..values.value import Value
+from .find import LaneLoop, reached
+
+# Eighths of a processor's cycle, as measured on Sapphire Rapids. For one lane: an instruction, of which few
+# are left when LLVM is through, a load, an operation on a number that rounds hand on, a division, and what it
+# takes to begin and to end, which the processor cannot foresee. For all lanes: an instruction on 32 bits and
+# on 64, a load, a division, a round.
+_STEP, _LOAD, _CARRIED, _DIVISION, _LANE = 1, 8, 32, 32, 96
+_WIDE, _GATHER, _DIVISIONS, _ROUND = {32: 10, 64: 20}, 480, {32: 256, 64: 768}, 400
+_DIVIDING = frozenset(("fdiv", "llvm.sqrt", "udiv", "sdiv", "urem", "srem"))
+_MOST_ROUNDS = (1 << 16) - 1  # that are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a round takes of a lane that goes `alone`, and of all lanes `together`."""
+
+    alone: int
+    together: int
+
+    def prefer_together(self, b: Builder, after: str, mask: str) -> str:
+        """An i1: lanes of a mask, with so many rounds (i64) after their first, had better go together."""
+        words, whole = b.vector("i64"), b.vector("i32")
+        after = b.intrinsic("umin", "i64", after, f"splat (i64 {_MOST_ROUNDS - 1})", lanes=b.width)
+        rounds = b.value(f"trunc {words} {after} to {whole}")
+        rounds = b.value(f"add {whole} {rounds}, splat (i32 1)")
+        active = f"{b.vector('i1')} {b.mask_vector(mask)}"
+        rounds = b.value(f"select {active}, {whole} {rounds}, {whole} zeroinitializer")
+        each, longest = (self._reduced(b, way, rounds) for way in ("add", "umax"))
+        lanes = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, mask)])
+        lanes = b.value(f"zext {b.lanes} {lanes} to i64") if b.width < 64 else lanes
+        lanes = b.value(f"trunc {b.lanes} {lanes} to i64") if b.width > 64 else lanes
+        begun = b.value(f"mul i64 {lanes}, {_LANE}")
+        alone = b.value(f"add i64 {b.value(f'mul i64 {each}, {self.alone}')}, {begun}")
+        return b.value(f"icmp ugt i64 {alone}, {b.value(f'mul i64 {longest}, {self.together}')}")
+
+    @staticmethod
+    def _reduced(b: Builder, way: str, rounds: str) -> str:
+        found = b.call("i32", f"llvm.vector.reduce.{way}.{b.suffix('i32')}", [(b.vector("i32"), rounds)])
+        return b.value(f"zext i32 {found} to i64")
+
+
+def find_costs(
+    program: Program,
+    loop: LaneLoop,
+    kinds: Mapping[str, Value],
+    shape: BlockShape,
+    promises: Promises,
+    symbols: Symbols,
+) -> Costs:
+    """What a round of a loop takes."""
+    steps = [step for index in loop.blocks for step in program.blocks[index].steps]
+    types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
+    lanes = _Work(shape, promises)
+    operands = Operands(lanes, _Kinds(types, kinds), symbols)
+    for step in steps:
+        if step.match.load_or_store is None:
+            operands.results(step)
+        else:
+            lanes.load_once(step, kinds)
+    carried = reached(steps, {name for name in loop.read & loop.written if is_float(types[name])})
+    chain = sum(not carried.isdisjoint(step.reads) and not carried.isdisjoint(step.writes) for step in steps)
+    return Costs(max(lanes.alone, _CARRIED * chain), lanes.together)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """What is known of registers wherever they are read; stands in for Registers."""
+
+    types: Mapping[str, str]
+    kinds: Mapping[str, Value]
+
+    def read(self, name: str) -> Value:
+        """What is known of one."""
+        return self.kinds.get(name) or Value(self.types[name], "")
+
+
+class _Work(FactLanes):
+    """Adds up what is done."""
+
+    def __init__(self, shape: BlockShape, promises: Promises):
+        super().__init__(shape, promises)
+        self.alone, self.together = 0, _ROUND
+
+    def _made(self, found: Result, name: str, type_: str = "") -> Value:
+        made = found[1]
+        if made.constant is None:
+            divides, bits = name in _DIVIDING, max(BITS[made.type], 32)
+            self.alone += _DIVISION if divides else _STEP
+            if made.offsets is None:
+                self.together += (_DIVISIONS if divides else _WIDE)[bits]
+            else:
+                self.together += _STEP
+        return made
+
+    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(outline.make(self, *self.all_exact(tuple(operands))))
+
+    def load_once(self, step: Step, kinds: Mapping[str, Value]) -> None:
+        """Count a load: a gather if each lane has an address of its own."""
+        access, base = step.match.load_or_store, step.address_register
+        assert access is not None
+        kind = None if base is None else kinds.get(base)
+        count = max(len(step.writes), 1)
+        self.alone += _LOAD * count
+        self.together += _LOAD if kind is not None and kind.offsets is not None else _GATHER * count

@@ -1,0 +1,48 @@
+"""The order in which lanes go through a loop one after the other: those of fewest rounds first.
+
+A processor foresees the end of a loop that has as many rounds as the one before, and goes on with the next
+lane while the last one's results are still under way. As they come, the rows of a sparse matrix end in a
+surprise each, which costs as much as several rounds.
+"""
+
+from __future__ import annotations
+
+from ..builder import WIDTH, Builder, constant_vector
+
+
+def order_helper(declarations: set[str], width: int) -> str:
+    """`@wg_order_lanes`: puts the numbers of a mask's lanes, bytes, in the order of their rounds (i64).
+
+    Behind them come those of the other lanes. A lane's place is how many keys are below its own: its rounds,
+    as far as they have room, and its number.
+    """
+    b = Builder(declarations, width)
+    bits, key = width.bit_length() - 1, 8 if width <= WIDTH else 16
+    keys, words, most = b.vector(f"i{key}"), b.vector("i64"), (1 << key - bits) - 1
+    rounds = b.load(words, "%rounds", ", align 64")
+    rounds = b.intrinsic("umin", "i64", rounds, f"splat (i64 {most - 1})", lanes=width)
+    chosen = f"{b.vector('i1')} {b.mask_vector('%mask')}"
+    rounds = b.value(f"select {chosen}, {words} {rounds}, {words} splat (i64 {most})")
+    high = b.value(f"shl {keys} {b.value(f'trunc {words} {rounds} to {keys}')}, splat (i{key} {bits})")
+    every = b.value(f"or {keys} {high}, {constant_vector(f'i{key}', range(width))}")
+    b.store(keys, every, "%keys", ", align 64")
+    b.jump("lanes")
+    b.place("lanes")
+    lane = b.phi("i64", ("0", "entry"), ("%next", "lanes"))
+    own = b.splat(f"i{key}", b.load(f"i{key}", b.value(f"getelementptr i{key}, ptr %keys, i64 {lane}")))
+    below = b.mask_bits(b.value(f"icmp ult {keys} {every}, {own}"))
+    place = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, below)])
+    to = b.value(f"getelementptr i8, ptr %order, {b.lanes} {place}")
+    b.store("i8", b.value(f"trunc i64 {lane} to i8"), to)
+    b.emit(f"%next = add i64 {lane}, 1")
+    b.branch(b.value(f"icmp ult i64 %next, {width}"), "lanes", "done")
+    body = "\n".join(b.lines)
+    return f"""
+define internal void @wg_order_lanes(ptr %rounds, {b.lanes} %mask, ptr %order) noinline #0 {{
+entry:
+  %keys = alloca {keys}, align 64
+{body}
+done:
+  ret void
+}}
+"""

@@ -1,0 +1,74 @@
+"""Which lanes of a loop go first, and whether they had better go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from warpglass.codegen.builder import Builder
+from warpglass.codegen.lane_loops.costs import Costs
+from warpglass.codegen.lane_loops.order import order_helper
+from warpglass.codegen.machine import jit
+
+LONG = 70_000  # rounds that no lane goes alone
+
+
+def _run(width: int, emit: Callable[[Builder], None], rounds: np.ndarray, mask: int, out: np.ndarray) -> None:
+    """Run code of a function of `%rounds`, `%mask` and `%out`."""
+    declarations = set[str]()
+    helper = order_helper(declarations, width)
+    b = Builder(declarations, width)
+    b.emit(f"%mask = load {b.lanes}, ptr %mask.p")
+    emit(b)
+    lines = "\n".join(b.lines)
+    loads = "\n".join(
+        f"  %{name}.at = getelementptr ptr, ptr %words, i64 {k}\n  %{name} = load ptr, ptr %{name}.at"
+        for k, name in enumerate(("rounds", "mask.p", "out"))
+    )
+    function = f"define i64 @run(ptr %words) #0 {{\n{loads}\n{lines}\n  ret i64 0\n}}\n"
+    code = jit.load_object(jit.compile_ir("\n".join(sorted(declarations)) + helper + function))
+    bits = np.array([mask & (2**64 - 1), mask >> 64], np.uint64)
+    words = np.array([rounds.ctypes.data, bits.ctypes.data, out.ctypes.data])
+    code.run(words.ctypes.data)
+
+
+def _aligned(values: np.ndarray) -> np.ndarray:
+    room = np.zeros(values.size + 8, np.int64)
+    start = -room.ctypes.data % 64 // 8
+    room[start : start + values.size] = values
+    return room[start : start + values.size]
+
+
+@pytest.mark.parametrize("width", [16, 32, 64, 128])
+def test_lanes_of_fewest_rounds_go_first(width: int) -> None:
+    """Those of as many in their order, and behind all of a mask the others."""
+    rng = np.random.default_rng(width)
+    rounds = _aligned(rng.integers(1, 4, width))
+    active = rng.random(width) < 0.7
+    order = np.zeros(width, np.uint8)
+    mask = sum(1 << int(lane) for lane in np.flatnonzero(active))
+
+    def emit(b: Builder) -> None:
+        b.call("void", "wg_order_lanes", [("ptr", "%rounds"), (b.lanes, "%mask"), ("ptr", "%out")])
+
+    _run(width, emit, rounds, mask, order)
+    assert order.tolist() == np.argsort(np.where(active, rounds, LONG), kind="stable").tolist()
+
+
+@pytest.mark.parametrize(
+    ("rounds", "active", "together"),
+    [([7] * 32, 32, True), ([1] * 31 + [50], 32, False), ([50] * 32, 2, False), ([LONG] * 32, 32, True)],
+)
+def test_lanes_go_together_where_that_takes_less(rounds: list[int], active: int, together: bool) -> None:
+    """That is, where all have about as many rounds and most act."""
+    found = np.zeros(1, np.uint8)
+
+    def emit(b: Builder) -> None:
+        after = b.value(f"sub {b.vector('i64')} {b.load(b.vector('i64'), '%rounds')}, {b.splat('i64', '1')}")
+        better = Costs(alone=100, together=1000).prefer_together(b, after, "%mask")
+        b.store("i8", b.value(f"zext i1 {better} to i8"), "%out")
+
+    _run(32, emit, _aligned(np.array(rounds)), (1 << active) - 1, found)
+    assert bool(found[0]) == together
