@@ -35,22 +35,24 @@ class Paces:
             self._found[register] = self._look(register)
         return self._found[register]
 
-    def form(self, register: str) -> Form:
+    def form(self, register: str, within: frozenset[str] = frozenset()) -> Form:
         """How a register of known pace is computed: alike for those that unrolled rounds are made of.
 
-        Registers that move on by themselves are not told apart, nor are numbers that are added.
+        Registers that move on by themselves, or by way of others that it is asked for (`within`), are not
+        told apart, nor are numbers that are added.
         """
         writers = self._writers.get(register, ())
         if not writers:
             return register
-        if register in writers[0].reads:
+        if register in writers[0].reads or register in within:
             return ""
+        within |= {register}
         opcode, (_, *sources) = writers[0].instruction.opcode, writers[0].instruction.operands
         names = [one.name for one in sources if isinstance(one, tree.Register)]
         numbers = [one.value for one in sources if isinstance(one, tree.Integer)]
         if opcode in ("add", "sub") and len(names) == 1:
-            return self.form(names[0])
-        return (opcode, *numbers, *(self.form(name) for name in names))
+            return self.form(names[0], within)
+        return (opcode, *numbers, *(self.form(name, within) for name in names))
 
     def _look(self, register: str) -> int | None:
         writers = self._writers.get(register, ())
