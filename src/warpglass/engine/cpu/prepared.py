@@ -257,7 +257,7 @@ class Prepared:
             with compile_deadline(self.entry):
                 if tier == SMALL:
                     found = Executable(self, shape, promises, None, small=True)
-                elif tier is None and soon and self._takes_long(shape, promises):
+                elif tier is None and soon and self.takes_long(shape, promises):
                     found = self._begin_small(key, shape, promises)
                     kept = self._small
                 else:
@@ -281,7 +281,7 @@ class Prepared:
             self.text, self.entry, program, shape, self.symbols, promises, small=small, kept=kept
         )
 
-    def _takes_long(self, shape: BlockShape, promises: Promises | None) -> bool:
+    def takes_long(self, shape: BlockShape, promises: Promises | None) -> bool:
         """Whether quick code would have to be made, and that would take too long for somebody to wait."""
         known = None if promises is None else self.generated(shape, promises, kept=True)
         if promises is None or (known is not None and compiled_before(known)):
