@@ -62,7 +62,7 @@ _COMPUTE: Mapping[str, Computation] = {
 
 
 def _saturate(lanes: Lanes[V], x: V, width: int, signed: bool, *, wraps: bool = False) -> V:
-    """A signed number brought into the range of a number of `width` bits; unsigned, it may be left to wrap."""
+    """A signed number brought into the range of one of `width` bits; `wraps` leaves unsigned ones too large."""
     if wraps and not signed:
         return lanes.apply("llvm.smax", x, lanes.constant(lanes.type_of(x), 0))
     top = 1 << (width - signed)
@@ -152,7 +152,9 @@ def _add_scalar(opcode: str, types: str, meaning: Meaning, **choices: str) -> No
 
 for _opcode, _compute in _COMPUTE.items():
     _sums = _opcode in ("vadd", "vsub")
-    _meaning = _scalar(lambda lanes, m, x, y, compute=_compute: compute(lanes, x, y), _sums, _sums, wraps=True)
+    _meaning = _scalar(
+        lambda lanes, m, x, y, compute=_compute: compute(lanes, x, y), _sums, _sums, wraps=True
+    )
     _add_scalar(
         _opcode, ".dtype.atype.btype{.sat}", _meaning, **dict.fromkeys(("dtype", "atype", "btype"), _SIGNS)
     )
