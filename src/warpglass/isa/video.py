@@ -62,7 +62,7 @@ _COMPUTE: Mapping[str, Computation] = {
 
 
 def _saturate(lanes: Lanes[V], x: V, width: int, signed: bool, *, wraps: bool = False) -> V:
-    """A signed number brought into the range of one of `width` bits; `wraps` leaves unsigned ones too large."""
+    """A signed number brought into the range of one of `width` bits; `wraps` spares large unsigned ones."""
     if wraps and not signed:
         return lanes.apply("llvm.smax", x, lanes.constant(lanes.type_of(x), 0))
     top = 1 << (width - signed)
