@@ -57,9 +57,12 @@ _Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, 
 _LOGGER = logging.getLogger("warpglass")
 
 
+MODE = "WARPGLASS_ENGINE"
+
+
 def engine_mode() -> str:
     """ "reference" (every register a vector) or "kinds", from WARPGLASS_ENGINE."""
-    mode = read("WARPGLASS_ENGINE") or "kinds"
+    mode = read(MODE) or "kinds"
     if mode not in ("reference", "kinds"):
         raise ArgumentError(f"WARPGLASS_ENGINE is {mode!r}; it may be 'reference' or 'kinds'")
     return mode
