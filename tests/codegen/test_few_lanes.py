@@ -14,6 +14,7 @@ from tests.levels import numbers
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, grid_class, kernel
 from warpglass.codegen.few_lanes.find import APART, ONE, FewRegion, Form
+from warpglass.codegen.few_lanes.function import LEFT
 from warpglass.codegen.passes import PASSES
 from warpglass.codegen.version import Version
 from warpglass.engine.cpu.prepared import prepare
@@ -273,3 +274,13 @@ def test_their_functions_are_in_the_kernel():
     (region,) = _regions("rows")
     for name in (f"one_{region.header}", f"few_{region.header}"):
         assert f"@{name}(" in ir
+
+
+def test_the_last_lane_goes_on_in_the_code_for_one():
+    prepared = prepare(wg.compile(SOURCE, "carried").compile())
+    shape, promises = BlockShape((BLOCK, 1, 1)), Promises(grid_class((3, 1, 1)))
+    ir = kernel.generate(prepared.program, shape, prepared.symbols, (), promises).ir
+    (region,) = _regions("carried")
+    few, one = (ir.partition(f"@{name}_{region.header}(")[2].partition("\n}")[0] for name in ("few", "one"))
+    assert f"store i32 {LEFT}, ptr %code" in few
+    assert f"store i32 {LEFT}, ptr %code" not in one

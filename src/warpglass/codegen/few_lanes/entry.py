@@ -10,7 +10,7 @@ from ..control.block_code import MACHINE
 from ..probes import WorkerWords
 from ..version import Version
 from .find import FEW, ONE, FewRegion, Form
-from .function import BACK, BEHIND, ENDED, FAULTED, NOWHERE, FewFunction, fair_headers
+from .function import BACK, BEHIND, ENDED, FAULTED, LEFT, NOWHERE, FewFunction, fair_headers
 from .one_by_one import HELPERS, STATE_WORDS, OneByOne
 
 if TYPE_CHECKING:
@@ -80,13 +80,24 @@ class Call:
         if region.apart:
             b.store("i64", "0", b.offset("%few", self.exchange.rounds))
         ahead = self._ahead()
-        one, some, on = b.label("one"), b.label("some"), b.label("done")
+        here, one, some, on = b.label("here"), b.label("one"), b.label("some"), b.label("done")
+        b.jump(here)
+        b.place(here)
         b.branch(b.value(f"icmp eq {b.lanes} {count}, 1"), one, some)
-        codes: list[tuple[str, str]] = []
-        for label, form in ((one, ONE), (some, FEW)):
-            b.place(label)
-            codes.append((self.run(form, mask, ahead), label))
-            b.jump(on)
+        b.place(some)
+        code = self.run(FEW, mask, ahead)
+        last, ended = b.label("last"), b.label("ended")
+        b.branch(b.value(f"icmp eq i32 {code}, {LEFT}"), last, ended)
+        b.place(last)
+        self._send_all()
+        left = b.load(b.lanes, b.offset("%few", self.exchange.left))
+        b.jump(one)
+        b.place(one)
+        lanes = b.phi(b.lanes, (mask, here), (left, last))
+        codes = [(code, ended), (self.run(ONE, lanes, ahead), one)]
+        b.jump(on)
+        b.place(ended)
+        b.jump(on)
         b.place(on)
         self._go_on(b.phi("i32", *codes))
         b.place(many)
@@ -152,6 +163,11 @@ class Call:
         others = b.load(b.lanes, f"%lanes_{block}")
         b.store(b.lanes, b.value(f"or {b.lanes} {own}, {others}"), f"%lanes_{block}")
 
+    def _send_all(self) -> None:
+        """Put lanes in front of the blocks where the function has left them."""
+        for block, place in self.exchange.masks.items():
+            self.send(block, self.b.load(self.b.lanes, self.b.offset("%few", place)))
+
     def resume(self) -> None:
         """Run the lowest of the blocks where lanes may stand now."""
         self.warp.dispatch.resume({*self.region.leaves, *self._waiting}, self.region.header)
@@ -169,8 +185,7 @@ class Call:
             rounds, own = f"%rounds_{region.header}", b.load("i64", b.offset("%few", self.exchange.rounds))
             b.store("i64", b.value(f"add i64 {b.load('i64', rounds)}, {own}"), rounds)
         self.take()
-        for block, place in self.exchange.masks.items():
-            self.send(block, b.load(b.lanes, b.offset("%few", place)))
+        self._send_all()
         dispatch = self.warp.dispatch
         labels = {BACK + k: dispatch.back(header) for k, header in enumerate(back)}
         behind, lowest = b.label("behind"), b.label("lowest")

@@ -61,9 +61,10 @@ class FewRegion:
     """Blocks `header` to `last`, entered at the header.
 
     `exits` are the blocks outside that lanes may leave for, `waits` those inside at which other lanes may
-    wait. Registers that are `taken` along go in, those that are `kept` come out. `leaves` are all blocks in
-    front of which lanes may stand when the region's code ends. A region that is `alone` is only entered while
-    no lane waits elsewhere.
+    wait. Registers that are `taken` along go in, those that are `kept` come out; a lane that goes on in other
+    code of the region takes those that are `carried` as well. `leaves` are all blocks in front of which lanes
+    may stand when the region's code ends. A region that is `alone` is only entered while no lane waits
+    elsewhere.
     """
 
     header: int
@@ -73,6 +74,7 @@ class FewRegion:
     leaves: tuple[int, ...]
     taken: tuple[str, ...]
     kept: tuple[str, ...]
+    carried: tuple[str, ...]
     alone: bool
     few: bool
     apart: bool
@@ -174,6 +176,7 @@ class _Search:
             leaves,
             tuple(sorted(taken)),
             tuple(sorted(kept)),
+            tuple(sorted((taken & written) - kept)),
             alone,
             few,
             apart,

@@ -20,8 +20,8 @@ from .find import FewRegion, Form
 from .lanes import FewLanes, FewRegisters
 
 # How the function ends: what runs next is the lowest block with lanes, the lowest of those behind the region,
-# nothing, or, from BACK on, the jump back to a fair loop's header.
-LOWEST, BEHIND, FAULTED, ENDED, BACK = range(5)
+# nothing, the code for one lane, or, from BACK on, the jump back to a fair loop's header.
+LOWEST, BEHIND, FAULTED, ENDED, LEFT, BACK = range(6)
 # No block is that far.
 NOWHERE = 1 << 30
 
@@ -110,6 +110,15 @@ class FewFunction(BlockCode):
         return sorted({*range(self.region.header, self.region.last + 1), *self.region.exits})
 
     @property
+    def _waiting(self) -> list[int]:
+        """The blocks where others of its lanes may stand while some are at the header.
+
+        Lanes that have left wait outside; but where lanes take turns with those, all go on together.
+        """
+        blocks = self.pending.sets[self.region.header]
+        return sorted(block for block in blocks if self.region.alone or block in self.region)
+
+    @property
     def name(self) -> str:
         """The function's name."""
         return f"{self.form.name}_{self.region.header}"
@@ -173,33 +182,52 @@ class FewFunction(BlockCode):
     def _foreseen(self, mask: str) -> str:
         """A round's mask, which the processor foresees to be that of the last: loads need not wait for it.
 
-        That they are the same is hidden from LLVM, which would use the one for the other.
+        That they are the same is hidden from LLVM, which would use the one for the other. Where only one is
+        left, the code for one goes on.
         """
         b = self.builder
         before = b.load(b.lanes, "%before")
-        here, same, on = b.label("here"), b.label("same"), b.label("round")
+        here, same, fewer, on = b.label("here"), b.label("same"), b.label("fewer"), b.label("round")
         b.jump(here)
         b.place(here)
-        b.branch(b.value(f"icmp eq {b.lanes} {mask}, {before}"), same, on)
+        b.branch(b.value(f"icmp eq {b.lanes} {mask}, {before}"), same, fewer)
+        b.place(fewer)
+        b.store(b.lanes, mask, f"%lanes_{self.region.header}")
+        everyone = mask
+        for block in self._waiting:
+            everyone = b.value(f"or {b.lanes} {everyone}, {b.load(b.lanes, f'%lanes_{block}')}")
+        rest = b.value(f"and {b.lanes} {everyone}, {b.value(f'sub {b.lanes} {everyone}, 1')}")
+        more = b.label("more")
+        b.branch(b.someone(rest), more, "left")
+        b.place(more)
+        b.store(b.lanes, "0", f"%lanes_{self.region.header}")
+        b.jump(on)
         b.place(same)
         hidden = b.value(f'call i32 asm "", "=r,0"(i32 {b.value(f"zext {b.lanes} {before} to i32")})')
         known = b.value(f"trunc i32 {hidden} to {b.lanes}")
         b.jump(on)
         b.place(on)
-        mask = b.phi(b.lanes, (mask, here), (known, same))
+        mask = b.phi(b.lanes, (mask, more), (known, same))
         b.store(b.lanes, mask, "%before")
         return mask
 
     def _ends(self) -> None:
         b, movement = self.builder, self._movement
+        if not self.form.alone:
+            b.place("left")
+            self.registers.enter(frozenset())
+            movement.give(self.region.carried)
+            self._leave_behind(self.region.header, self.exchange.left)
+            b.store(b.lanes, "0", f"%lanes_{self.region.header}")
+            b.store("i32", str(LEFT), "%code")
+            b.jump("leave")
         b.place("leave")
         self.registers.enter(frozenset())
         movement.give(self.region.kept)
         if self._local.copied and self.region.stores:
             self._local.copy(back=True)
         for block, place in self.exchange.masks.items():
-            wide = movement.widen(b.load(b.lanes, f"%lanes_{block}"))
-            b.store(movement.warp.lanes, wide, b.offset("%few", place))
+            self._leave_behind(block, place)
         if self.region.apart:
             place = b.offset("%few", self.exchange.rounds)
             b.store("i64", b.value(f"add i64 {b.load('i64', place)}, {b.load('i64', '%rounds')}"), place)
@@ -211,6 +239,12 @@ class FewFunction(BlockCode):
             of_warp = b.value(f"getelementptr i64, ptr %few_to, i64 {lane}")
             b.store("i64", b.load("i64", of_warp), place)
             b.emit(f"ret i32 {code}")
+
+    def _leave_behind(self, block: int, place: int) -> None:
+        """Tell which lanes stand in front of a block."""
+        b, movement = self.builder, self._movement
+        wide = movement.widen(b.load(b.lanes, f"%lanes_{block}"))
+        b.store(movement.warp.lanes, wide, b.offset("%few", place))
 
 
 def count_rounds(b: Builder, mask: str, place: str) -> None:
