@@ -11,6 +11,7 @@ from ..probes import WorkerWords
 from ..version import Version
 from .find import FEW, ONE, FewRegion, Form
 from .function import BACK, BEHIND, ENDED, FAULTED, LEFT, NOWHERE, FewFunction, fair_headers
+from .kept_changes import KeptChanges, helper
 from .one_by_one import HELPERS, STATE_WORDS, OneByOne
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FewLanesCode:
-    """Emits calls of the functions of one program's regions; `functions` is their IR."""
+    """Emits calls of the functions of one program's regions."""
 
     def __init__(self, version: Version, warp: WarpFunction, words: WorkerWords):
         self._version = version
@@ -27,7 +28,13 @@ class FewLanesCode:
         self._state = {  # of regions whose lanes may go apart: where it begins, in words
             header: words.take(STATE_WORDS) for header, region in version.few_lanes.items() if region.apart
         }
-        self.functions: list[str] = [HELPERS] if self._state else []
+        self._functions: list[str] = [HELPERS] if self._state else []
+        self._helpers: dict[str, str] = {}  # by name
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions that the warp's calls."""
+        return [*self._functions, *self._helpers.values()]
 
     def declare(self) -> list[str]:
         """The stack slots, at the function's start."""
@@ -43,24 +50,37 @@ class FewLanesCode:
         if region is None:
             return
         functions = {form: FewFunction(self._version, region, form, self._warp) for form in region.forms}
-        self.functions += [function.emit(self._warp.builder.lanes) for function in functions.values()]
-        call = Call(self._warp, region, functions)
+        self._functions += [function.emit(self._warp.builder.lanes) for function in functions.values()]
+        call = Call(self._warp, region, functions, self._helpers)
         self._size = max(self._size, call.exchange.size)
         if region.apart:
             OneByOne(call, self._state[index]).emit()
         if region.few:
             call.emit()
 
+    def end(self) -> None:
+        """Where the warp leaves its function: what regions have taken that nothing follows."""
+        for header, state in self._state.items():
+            if not self._version.few_lanes[header].exits:
+                OneByOne.end(self._warp.builder, header, state)
+
 
 class Call:
     """The code of one region's calls."""
 
-    def __init__(self, warp: WarpFunction, region: FewRegion, functions: Mapping[Form, FewFunction]):
+    def __init__(
+        self,
+        warp: WarpFunction,
+        region: FewRegion,
+        functions: Mapping[Form, FewFunction],
+        helpers: dict[str, str],
+    ):
         self.warp = warp
         self.b: Builder = warp.builder
         self.region = region
         self.functions = functions
         self.exchange = next(iter(functions.values())).exchange
+        self._helpers = helpers
         self._waiting = warp.pending.sets[region.header]
 
     def emit(self) -> None:
@@ -109,6 +129,15 @@ class Call:
         return self.b.call(
             "i32", self.functions[form].name, [*((type_, name) for type_, name in names), *more]
         )
+
+    def do_kept(self, kept: KeptChanges) -> None:
+        """Do the changes that lanes apart have kept."""
+        if kept.kind is not None:
+            name, function = helper(*kept.kind, self.b.declarations)
+            self._helpers[name] = function
+            self.b.call(
+                "void", name, [("ptr", "%context"), ("ptr", self.b.offset("%few", self.exchange.kept))]
+            )
 
     def _lanes_at(self, blocks: Iterable[int]) -> str:
         """All lanes that stand in front of some blocks."""

@@ -14,6 +14,7 @@ from ...isa.types import BITS
 from ..builder import Builder
 from ..registers import Registers
 from .find import FewRegion, Form
+from .kept_changes import SIZE
 
 _LINE = 64
 
@@ -22,7 +23,8 @@ _LINE = 64
 class Exchange:
     """Where the registers and masks of one region lie, in bytes from the start of the memory.
 
-    `left` has the mask of the lane that is left when others have gone. At `rounds` a region whose lanes may go apart counts them, an i64; local memory is copied to `local`.
+    `left` has the mask of the lane that is left when others have gone. At `rounds` a region whose lanes may
+    go apart counts them, an i64; local memory is copied to `local`, and changes of memory are kept at `kept`.
     """
 
     registers: Mapping[str, int]
@@ -30,6 +32,7 @@ class Exchange:
     left: int
     rounds: int
     local: int
+    kept: int
     size: int
 
 
@@ -47,7 +50,8 @@ def lay_out(region: FewRegion, registers: Registers, local: int) -> Exchange:
     left = end + 16 * len(masks)
     rounds = left + 16
     copy = -(-(rounds + 8) // _LINE) * _LINE
-    return Exchange(places, masks, left, rounds, copy, copy + (local if region.stores else 0))
+    kept = copy + (-(-local // _LINE) * _LINE if region.stores else 0)
+    return Exchange(places, masks, left, rounds, copy, kept, kept + (SIZE if region.keeps else 0))
 
 
 def _bytes(type_: str) -> int:

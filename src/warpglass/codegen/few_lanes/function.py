@@ -17,6 +17,7 @@ from ..version import Version
 from .apart import ApartLanes, ApartRegisters
 from .exchange import Movement, lay_out
 from .find import FewRegion, Form
+from .kept_changes import KeptChanges
 from .lanes import FewLanes, FewRegisters
 
 # How the function ends: what runs next is the lowest block with lanes, the lowest of those behind the region,
@@ -77,6 +78,7 @@ class FewFunction(BlockCode):
         self.program = version.program
         self.builder = own.builder
         self.registers = FewRegisters(own.builder, warp.registers, form)
+        self.sites: dict[int, int] = {}
         self._apart = None
         if isinstance(own, ApartLanes):
             steps = [
@@ -87,6 +89,7 @@ class FewFunction(BlockCode):
             steady = set(region.taken).difference(name for step in steps for name in step.writes)
             self.registers = ApartRegisters(own.builder, warp.registers, form, steady)
             own.bases = self.registers.bases
+            self.sites = own.sites
             self._apart = own
         self.steps = Steps(own, self.registers, version.symbols)
         self.probes = ()
@@ -102,6 +105,9 @@ class FewFunction(BlockCode):
         self.exchange = lay_out(
             region, warp.registers, warp.registers.builder.width * self.program.local.size
         )
+        self.kept = None
+        if self._apart is not None and region.keeps:
+            self._apart.kept = self.kept = KeptChanges(self.builder, self.exchange.kept)
         self._movement = Movement(self.builder, self.registers, warp.registers, self.exchange, form)
 
     @property
@@ -136,6 +142,8 @@ class FewFunction(BlockCode):
             for index in self._blocks:
                 b.store(b.lanes, "0", f"%lanes_{index}")
             b.store("i64", "0", "%rounds")
+        if self.kept is not None:
+            self.kept.begin()
         self._movement.take(region.taken)
         if self._local.copied:
             self._local.copy(back=False)
@@ -155,6 +163,7 @@ class FewFunction(BlockCode):
         return [
             *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in self._blocks),
             "  %again = alloca i64",
+            "  %kept = alloca i64",
             f"  %code = alloca i32\n  store i32 {LOWEST}, ptr %code",
             f"  %before = alloca {lanes}\n  store {lanes} 0, ptr %before",
             "  %rounds = alloca i64\n  store i64 0, ptr %rounds",
@@ -228,6 +237,8 @@ class FewFunction(BlockCode):
             self._local.copy(back=True)
         for block, place in self.exchange.masks.items():
             self._leave_behind(block, place)
+        if self.kept is not None:
+            self.kept.end()
         if self.region.apart:
             place = b.offset("%few", self.exchange.rounds)
             b.store("i64", b.value(f"add i64 {b.load('i64', place)}, {b.load('i64', '%rounds')}"), place)
