@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
-from ..context import READ
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
 from ..registers import Registers
@@ -15,11 +14,11 @@ from ..steps import Steps
 from ..values.value import Value, literal, no_offsets, one_value, replace
 from .find import Group
 
-_LEARN = f"""
+_LEARN = """
 define internal i1 @wg_learn_range(
-  ptr %context, ptr %site, i64 %address, i64 %size, i1 %generic
-) noinline cold #0 {{
-  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {READ}, i1 %generic)
+  ptr %context, ptr %site, i64 %address, i64 %size, i64 %use, i1 %generic
+) noinline cold #0 {
+  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 %use, i1 %generic)
   %missing = icmp eq ptr %range, null
   br i1 %missing, label %none, label %remember
 remember:
@@ -37,7 +36,7 @@ remember:
   ret i1 true
 none:
   ret i1 false
-}}
+}
 """
 
 
