@@ -67,8 +67,27 @@ def test_lanes_go_together_where_that_takes_less(rounds: list[int], active: int,
 
     def emit(b: Builder) -> None:
         after = b.value(f"sub {b.vector('i64')} {b.load(b.vector('i64'), '%rounds')}, {b.splat('i64', '1')}")
-        better = Costs(alone=100, together=1000).prefer_together(b, after, "%mask")
+        better, _ = Costs(alone=100, several=100, together=1000, waits=False).ways(b, after, "%mask")
         b.store("i8", b.value(f"zext i1 {better} to i8"), "%out")
 
     _run(32, emit, _aligned(np.array(rounds)), (1 << active) - 1, found)
     assert bool(found[0]) == together
+
+
+@pytest.mark.parametrize(
+    ("rounds", "active", "found"),
+    [([3] * 32, 32, "alone"), ([9] * 32, 32, "several"), ([2, 40], 2, "several")],
+)
+def test_lanes_of_many_rounds_go_at_once(rounds: list[int], active: int, found: str) -> None:
+    """Then a round takes less of each, so they do not go together."""
+    ways = np.zeros(2, np.uint8)
+    costs = Costs(alone=100, several=25, together=5000 if found == "alone" else 1200, waits=True)
+
+    def emit(b: Builder) -> None:
+        after = b.value(f"sub {b.vector('i64')} {b.load(b.vector('i64'), '%rounds')}, {b.splat('i64', '1')}")
+        for k, way in enumerate(costs.ways(b, after, "%mask")):
+            b.store("i8", b.value(f"zext i1 {way} to i8"), b.offset("%out", k))
+
+    padded = np.array(rounds + [LONG] * (32 - len(rounds)))
+    _run(32, emit, _aligned(padded), (1 << active) - 1, ways)
+    assert ways.tolist() == [found == "together", found == "several"]

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
-from ..context import READ
 from ..lanes.fast import FastLanes
+from ..operands import Symbols
 from ..registers import Registers
+from ..steps import Steps
 from ..values.value import Value, literal, no_offsets, one_value, replace
 from .find import Group
 
-_LEARN = f"""
+_LEARN = """
 define internal i1 @wg_learn_range(
-  ptr %context, ptr %site, i64 %address, i64 %size, i1 %generic
-) noinline cold #0 {{
-  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {READ}, i1 %generic)
+  ptr %context, ptr %site, i64 %address, i64 %size, i64 %use, i1 %generic
+) noinline cold #0 {
+  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 %use, i1 %generic)
   %missing = icmp eq ptr %range, null
   br i1 %missing, label %none, label %remember
 remember:
@@ -35,7 +36,7 @@ remember:
   ret i1 true
 none:
   ret i1 false
-}}
+}
 """
 
 
@@ -119,11 +120,13 @@ class OneLane(FastLanes):
 
 
 class LaneRegisters(Registers):
-    """The registers of one lane, all of them scalars, apart from those of the warp."""
+    """The registers of one lane, all of them scalars, apart from those of the warp.
 
-    prefix = "%alone"
+    The names of their homes begin with `prefix`.
+    """
 
-    def __init__(self, warp: Registers):
+    def __init__(self, warp: Registers, prefix: str):
+        self.prefix = prefix
         kinds = {name: _scalar(warp.kind(name), warp.builder.width) for name in warp.types}
         super().__init__(warp.builder, {}, kinds)
         self.types = warp.types
@@ -139,6 +142,21 @@ class LaneRegisters(Registers):
         if kind.constant is not None:
             return literal(type_, kind.constant, BITS[type_])
         return self.read(name).ir if not self.stored(name) else self._load((name, ""), self.home((name, "")))
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What runs the steps of one lane."""
+
+    lane: OneLane
+    registers: LaneRegisters
+    steps: Steps
+
+    @staticmethod
+    def alone(like: FastLanes, warp: Registers, symbols: Symbols) -> Runner:
+        """That of a lane that goes alone."""
+        lane, registers = OneLane(like), LaneRegisters(warp, "%alone")
+        return Runner(lane, registers, Steps(lane, registers, symbols))
 
 
 def _scalar(kind: Value, width: int) -> Value:

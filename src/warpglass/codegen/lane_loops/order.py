@@ -7,7 +7,7 @@ surprise each, which costs as much as several rounds.
 
 from __future__ import annotations
 
-from ..builder import WIDTH, Builder, constant_vector
+from ..builder import Builder, constant_vector
 
 
 def order_helper(declarations: set[str], width: int) -> str:
@@ -17,7 +17,7 @@ def order_helper(declarations: set[str], width: int) -> str:
     as far as they have room, and its number.
     """
     b = Builder(declarations, width)
-    bits, key = width.bit_length() - 1, 8 if width <= WIDTH else 16
+    bits, key = width.bit_length() - 1, 16
     keys, words, most = b.vector(f"i{key}"), b.vector("i64"), (1 << key - bits) - 1
     rounds = b.load(words, "%rounds", ", align 64")
     rounds = b.intrinsic("umin", "i64", rounds, f"splat (i64 {most - 1})", lanes=width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..builder import Builder
-from ..context import SITE_WORDS
+from ..context import READ, SITE_WORDS
 from ..lanes.fast import FastLanes
 from ..memory.access import Access, Bounds
 from ..registers import Registers
@@ -78,6 +78,7 @@ class LaneRanges:
                 ("ptr", b.offset("%sites", site * SITE_WORDS * 8)),
                 ("i64", address),
                 ("i64", str(group.size)),
+                ("i64", str(READ)),
                 ("i1", "true" if group.space == "generic" else "false"),
             ]
             found = b.value(f"and i1 {found}, {b.call('i1', 'wg_learn_range', args)}")
