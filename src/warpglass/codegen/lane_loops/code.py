@@ -127,9 +127,10 @@ class _Attempt:
         b.branch(self._side_by_side(), f"{name}_beside", f"{name}_open")
         b.place(f"{name}_open")
         self._open()
-        b.place(f"{name}_lane")
         if self.joint is not None:
+            b.place(f"{name}_joint")
             self.joint.emit()
+        b.place(f"{name}_lane")
         rest = b.load(b.lanes, f"%{name}.rest")
         lane = b.first_lane(rest) if self.rounds is None else self.rounds.next_lane()
         self._begin(lane)
@@ -226,15 +227,14 @@ class _Attempt:
             code._slots += [f"  {buffer}.of = alloca {whole}, align 64", f"  {buffer} = alloca i64"]
             least = self.ranges.count_rounds(self.counted, lanes, registers)
             b.store(whole, least, f"{buffer}.of", ", align 64")
+        first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
         for group in self.groups:
             if self._aligned(group):
                 low = self.ranges.bounds(group).low
                 from_root = b.value(f"sub i64 {self.buffers.scalars[group.root or '']}, {low}")
                 uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
-        b.branch(
-            b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", f"{self.name}_lane", unlikely=True
-        )
+        b.branch(b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", first, unlikely=True)
 
     def _prepare_rounds(self, rounds: LaneRounds, lanes: FastLanes) -> None:
         """Find the lanes that go through the loop."""
@@ -294,6 +294,8 @@ class _Attempt:
 
     def _check_by_ranges(self, runner: Runner) -> None:
         """Let a lane's accesses be checked."""
+        costs = self.code.costs.get(self.loop.header)
+        runner.steps.chain = costs.chain if costs is not None and self.groups else frozenset()
         runner.lane.groups = {step: group for group in self.groups for step in group.steps}
         runner.lane.ranges = {group.leader: self._range(group, runner) for group in self.groups}
 

@@ -43,13 +43,15 @@ _MANY = 6
 class Costs:
     """What a round takes of a lane that goes `alone`, with `several` at once, and of all lanes `together`.
 
-    If a round `waits` for the one before it, several had better go at once.
+    If a round `waits` for the one before it, several had better go at once. The steps of `chain` compute the
+    floats that it waits for.
     """
 
     alone: int
     several: int
     together: int
     waits: bool
+    chain: frozenset[int] = frozenset()
 
     def ways(self, b: Builder, after: str, mask: str) -> tuple[str, str]:
         """How lanes of a mask, with so many rounds (i64) after their first, had better go.
@@ -103,10 +105,11 @@ def find_costs(
         step for step in steps if not (carried.isdisjoint(step.reads) or carried.isdisjoint(step.writes))
     ]
     latency = sum(_latency(step, types) for step in chain)
-    # In chains of integers, which are shorter, the next lane's mostly begins early enough.
-    floats = sum(_FLOAT for step in chain if _latency(step, types) == _FLOAT)
-    alone, several = max(lanes.alone, floats), max(lanes.alone, latency // LANES)
-    return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone)
+    # In chains of integers, which are shorter, the next lane's mostly begins early enough, and LLVM may
+    # compute them in another order.
+    floats = frozenset(step.number for step in chain if _latency(step, types) == _FLOAT)
+    alone, several = max(lanes.alone, _FLOAT * len(floats)), max(lanes.alone, latency // LANES)
+    return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone, floats)
 
 
 def _latency(step: Step, types: Mapping[str, str]) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
+from ...program import Step
 from ..context import READ
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
@@ -78,6 +79,10 @@ class OneLane(FastLanes):
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
+    def held(self, a: Value) -> Value:
+        """The same float, computed in front of all that follows."""
+        return replace(a, ir=self.builder.value(f'call {a.type} asm sideeffect "", "=x,0"({a.type} {a.ir})'))
+
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         step = self.access.step
         place = self.walked.get(step) or self._place(step, address.ir)
@@ -145,19 +150,41 @@ class LaneRegisters(Registers):
         return self.read(name).ir if not self.stored(name) else self._load((name, ""), self.home((name, "")))
 
 
+class LaneSteps(Steps):
+    """Runs steps for one lane. What the steps of `chain` have written LLVM computes where they stand.
+
+    It would move them behind the checks of all loads that follow, whose addresses it had to keep until then:
+    they are more than the processor has registers.
+    """
+
+    def __init__(self, lanes: OneLane, registers: LaneRegisters, symbols: Symbols):
+        super().__init__(lanes, registers, symbols)
+        self._one = lanes
+        self.chain: frozenset[int] = frozenset()
+
+    def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
+        super().run(step, mask, blend)
+        if step.number not in self.chain:
+            return
+        for name in step.writes:
+            value = self.registers.read(name)
+            if value.type in ("float", "double") and value.constant is None:
+                self.registers.write(name, self._one.held(value))
+
+
 @dataclass(frozen=True, slots=True)
 class Runner:
     """What runs the steps of one lane."""
 
     lane: OneLane
     registers: LaneRegisters
-    steps: Steps
+    steps: LaneSteps
 
     @staticmethod
     def alone(like: FastLanes, warp: Registers, symbols: Symbols) -> Runner:
         """That of a lane that goes alone."""
         lane, registers = OneLane(like), LaneRegisters(warp, "%alone")
-        return Runner(lane, registers, Steps(lane, registers, symbols))
+        return Runner(lane, registers, LaneSteps(lane, registers, symbols))
 
 
 def _scalar(kind: Value, width: int) -> Value:
