@@ -27,6 +27,7 @@ from .one_lane import Checked, LaneRegisters, OneLane
 from .preparation import LaneRounds, Preparation
 from .ranges import LaneRanges
 from .rounds import Rounds, Walk, find_rounds
+from .stores import Meeting, say_apart, short_rounds
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
@@ -85,9 +86,13 @@ class _Attempt:
         self.ranges = LaneRanges(code._lane.access)
         rounds = code.rounds.get(loop.header)
         self.rounds: LaneRounds | None = None
+        self.wide = False
         if rounds is not None:
             length = sum(len(code._program.blocks[index].steps) for index in loop.blocks)
-            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=length <= _ORDERED)
+            # Rounds that hand nothing on are done in vectors, of which most lanes have few.
+            self.wide = loop.stores and loop.read & loop.written <= set(rounds.paces)
+            ordered = length <= _ORDERED and not self.wide
+            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered)
         # Registers whose last values are known in front of the loop.
         ends = () if rounds is None else find_ends(code._program, loop, rounds)
         self.known = loop.kept.intersection(ends)
@@ -95,6 +100,7 @@ class _Attempt:
         self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
         self.counted = [group for group in self.groups if self._even(group)]
         self.misses: list[tuple[str, Group, str]] = []  # label, group, address
+        self.said = say_apart(self.b, rounds.walks) if rounds is not None and loop.stores else {}
 
     def emit(self) -> None:
         b, loop, name = self.b, self.loop, self.name
@@ -260,21 +266,26 @@ class _Attempt:
         b, code = self.b, self.code
         registers, symbols = code._warp.registers, code._warp.symbols
         mask = b.load(b.lanes, f"%{self.name}.rest")
-        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds)
+        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds, mask)
         on = b.label("apart")
         together = code.costs[self.loop.header].prefer_together(b, preparation.after, mask)
+        together = b.value(f"and i1 {together}, {preparation.counted()}")
         b.branch(together, f"{self.name}_beside", on)
         b.place(on)
         known = sorted(self.known)
         ends = emit_ends(
             code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after
         )
-        plan = preparation.plan(mask)
+        plan = preparation.plan()
         for name in known:
             whole = b.vector(registers.types[name])
             code._slots.append(f"  {self._end(name)} = alloca {whole}, align 64")
             b.store(whole, lanes.as_vector(ends[name]).ir, self._end(name), ", align 64")
-        rounds.prepare(plan, mask)
+        if self.loop.stores:
+            walks, after = rounds.rounds.walks, preparation.after
+            rounds.prepare_all(plan, mask, Meeting(b, walks, plan.addresses, after, mask))
+        else:
+            rounds.prepare(plan, mask)
 
     def _end(self, name: str) -> str:
         """Where a register's last values are that are known in front of the loop."""
@@ -368,7 +379,7 @@ class _Attempt:
         b.place(f"{self.name}_{index}")
         one = code._lane
         if self.rounds is not None:
-            one.walked = self.rounds.places()
+            one.walked, one.said = self.rounds.places(), self.said
         elif self.counted:
             self._spend_round()
         live = (code._program.live[after] for after in block.successors)
@@ -376,8 +387,10 @@ class _Attempt:
         for step in block.steps:
             code._steps.run(step, "-1", frozenset())
         if self.rounds is not None:
-            one.walked = {}
-            b.branch(self.rounds.over(), self._to(self.loop.exits[0]), f"{self.name}_{index}")
+            one.walked, one.said = {}, {}
+            over, out, again = self.rounds.over(), self._to(self.loop.exits[0]), f"{self.name}_{index}"
+            hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
+            b.emit(f"br i1 {over}, label %{out}, label %{again}{hint}")
             return
         match block.end:
             case Branch(step, _, _, taken, other):
