@@ -28,7 +28,9 @@ _TYPES = {
     "unsigned char": np.uint8,
 }
 _BLOCKS = 2
-_HEAD = 'extern "C" __global__ void k(const T *a, U *o, U *p, const int *first, const int *last, int n, int w) {'
+_HEAD = (
+    'extern "C" __global__ void k(const T *a, U *o, U *p, const int *first, const int *last, int n, int w) {'
+)
 
 
 def text_of(number: int) -> tuple[str, str, str]:

@@ -34,6 +34,7 @@ def widened(value: str, width: int) -> str:
         return f"add i64 {value}, 0"
     return f"{'zext' if width < 64 else 'trunc'} i{width} {value} to i64"
 
+
 # Numbers of metadata that every module has are below this.
 _FIRST_NODE = 4
 

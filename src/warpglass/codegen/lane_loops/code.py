@@ -26,8 +26,9 @@ from .find import Group, LaneLoop
 from .one_lane import Checked, LaneRegisters, OneLane
 from .preparation import LaneRounds, Preparation
 from .ranges import LaneRanges
+from .repeats import Repeat, find_repeat
 from .rounds import Rounds, Walk, find_rounds
-from .stores import Meeting, say_apart, short_rounds
+from .stores import Meeting, is_wide, say_apart, short_rounds
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
@@ -86,13 +87,15 @@ class _Attempt:
         self.ranges = LaneRanges(code._lane.access)
         rounds = code.rounds.get(loop.header)
         self.rounds: LaneRounds | None = None
-        self.wide = False
+        self.wide, self.repeat = False, None
         if rounds is not None:
             length = sum(len(code._program.blocks[index].steps) for index in loop.blocks)
-            # Rounds that hand nothing on are done in vectors, of which most lanes have few.
-            self.wide = loop.stores and loop.read & loop.written <= set(rounds.paces)
+            self.wide = is_wide(code._program, loop, rounds)
+            if self.wide:
+                self.repeat = find_repeat(code._program, loop, rounds)
+            times = 1 if self.repeat is None else self.repeat.times
             ordered = length <= _ORDERED and not self.wide
-            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered)
+            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
         # Registers whose last values are known in front of the loop.
         ends = () if rounds is None else find_ends(code._program, loop, rounds)
         self.known = loop.kept.intersection(ends)
@@ -385,8 +388,11 @@ class _Attempt:
         live = (code._program.live[after] for after in block.successors)
         code._registers.enter(frozenset().union(*live))
         for step in block.steps:
-            code._steps.run(step, "-1", frozenset())
+            if self.repeat is None or step.number in self.repeat.steps:
+                code._steps.run(step, "-1", frozenset())
         if self.rounds is not None:
+            if self.repeat is not None:
+                self._move_on(self.repeat)
             one.walked, one.said = {}, {}
             over, out, again = self.rounds.over(), self._to(self.loop.exits[0]), f"{self.name}_{index}"
             hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
@@ -401,6 +407,13 @@ class _Attempt:
                 b.jump(self._to(target))
             case _:
                 raise AssertionError(f"{block.end} in a loop for one lane")
+
+    def _move_on(self, repeat: Repeat) -> None:
+        """At the end of one of the parts of a round."""
+        registers = self.code._registers
+        for name, pace in sorted(repeat.paces.items()):
+            type_ = registers.types[name]
+            registers.put(name, self.b.value(f"add {type_} {registers.take(name)}, {pace}"))
 
     def _spend_round(self) -> None:
         b, place, on = self.b, f"%{self.name}.rounds", self.b.label("on")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ...isa.memory import is_strong
 from ...isa.types import LLVM_TYPE
@@ -21,11 +22,13 @@ from ...program.pointers import Word, find_bases
 from ...ptx import tree
 from ..counting import pace_of
 from ..infer import Inference
-from ..values.value import one_value
+from ..values.value import Offsets, one_value
 
 _SPACES = ("global", "const", "generic", "shared")
 # Steps of a loop that is emitted twice, and of all such loops of a kernel.
 _LONGEST, _MOST = 200, 600
+# Bytes between two lanes up to which one access reaches several of them.
+_NEAR = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +167,20 @@ def _pays(
     bases = {base for base in accesses if base is None or base in written}  # others stay where they are
     first = next((base for base in accesses if base in written), None)
     forms = {base: found.offsets(base) for base in bases if base is not None}
-    if (
-        first is None
-        or forms[first] is not None
-        or not all(form is None or one_value(form) for form in forms.values())
-    ):
+    stores = any(access.writes for access in (step.match.load_or_store for step in steps) if access)
+    own = {base for base, form in forms.items() if form is None or (stores and _are_apart(form))}
+    if first not in own or not all(base in own or one_value(form) for base, form in forms.items()):
         return False
     loaded = reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
     if any(block.splits in loaded and blocks.issuperset(block.successors) for block in bodies):
         sometimes = (program.blocks[one] for one in blocks if not _in_every_round(program, blocks, one))
         loaded |= {name for block in sometimes for step in block.steps for name in step.writes}
     return bases.isdisjoint(reached(steps, loaded & live & written))
+
+
+def _are_apart(offsets: Offsets) -> bool:
+    """Whether lanes lie in rows of their own, at known distances from each other."""
+    return all(b - a > _NEAR for a, b in pairwise(sorted(offsets)))
 
 
 def _in_every_round(program: Program, blocks: frozenset[int], block: int) -> bool:

@@ -80,10 +80,8 @@ class OneLane(FastLanes):
         step = self.access.step
         place = self.walked.get(step) or self._place(step, address.ir)
         size = BITS[type_] // 8
-        names = [
-            self.builder.load(type_, self.builder.offset(place, k * size), f", align 1{self.said.get(step, '')}")
-            for k in range(count)
-        ]
+        how = f", align 1{self.said.get(step, '')}"
+        names = [self.builder.load(type_, self.builder.offset(place, k * size), how) for k in range(count)]
         return tuple(Value(type_, name, self.same) for name in names)
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:

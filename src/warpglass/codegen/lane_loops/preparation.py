@@ -276,14 +276,15 @@ class LaneRounds:
     """The code of one loop's rounds, lane by lane; `name` is what the names of its labels begin with.
 
     `slots` takes stack slots that it needs. `%{name}.rest` has the lanes that are to go through the loop. If
-    they are `ordered`, those of fewest rounds go first.
+    they are `ordered`, those of fewest rounds go first. A round may have a number of parts (repeats.py).
     """
 
-    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str], *, ordered: bool):
+    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str], *, ordered: bool, times: int):
         self.b = b
         self._name = name
         self.rounds = rounds
         self._ordered = ordered
+        self._times = times
         # Walks at known distances from each other are known to be: where the first of them begins is kept.
         places = [(walk.array, walk.first.moved) for walk in rounds.walks]
         self._leads = [places.index(place) for place in places]
@@ -291,7 +292,8 @@ class LaneRounds:
         walks = range(len(rounds.walks)) if misses_pages() else ()
         self._soon = [f"%{name}.soon{k}" for k in walks]  # where later walks begin, to be asked for
         whole = b.vector("i64")
-        slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in (*self._buffers.values(), *self._soon)]
+        buffers = (*self._buffers.values(), *self._soon)
+        slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in buffers]
         slots += [f"  %{name}.round = alloca i64"]
         if ordered:
             slots += [f"  %{name}.turn = alloca i64", f"  %{name}.order = alloca [{b.width + _LATER} x i8]"]
@@ -387,6 +389,8 @@ class LaneRounds:
             for k, buffer in self._buffers.items()
         }
         self._last, walks = found.pop(-1), self.rounds.walks
+        if self._times > 1:
+            self._last = b.value(f"mul i64 {self._last}, {self._times}")
         starts = {k: b.value(f"inttoptr i64 {start} to ptr") for k, start in found.items()}
         self._starts = [
             b.offset(starts[lead], walk.first.number - walks[lead].first.number)
@@ -403,7 +407,8 @@ class LaneRounds:
         self._round = b.load("i64", f"%{self._name}.round")
         found: dict[int, str] = {}
         for walk, start in zip(self.rounds.walks, self._starts, strict=True):
-            place = b.offset(start, b.value(f"mul i64 {self._round}, {walk.pace}")) if walk.pace else start
+            pace = walk.pace // self._times
+            place = b.offset(start, b.value(f"mul i64 {self._round}, {pace}")) if pace else start
             found |= {step: b.offset(place, distance) for step, distance in walk.steps.items()}
         return found
 

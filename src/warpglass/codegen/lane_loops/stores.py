@@ -16,7 +16,9 @@ from ..builder import Builder
 from ..infer import Inference
 from ..operands import Symbols
 from ..shape import BlockShape, Promises
+from .ends import find_ends
 from .find import LaneLoop, find_lane_loops
+from .repeats import hands_nothing_on
 from .rounds import Rounds, Walk, find_rounds
 
 
@@ -25,18 +27,28 @@ def choose_lane_loops(
 ) -> dict[int, LaneLoop]:
     """The loops that lanes may run alone, by their headers: not those whose stores forbid it."""
     loops = find_lane_loops(program, found)
-    return {
-        header: loop
-        for header, loop in loops.items()
-        if not loop.stores
-        or _is_even(loop, find_rounds(program, loop, found.kinds, shape, promises, symbols))
-    }
+    chosen: dict[int, LaneLoop] = {}
+    for header, loop in loops.items():
+        if loop.stores:
+            rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
+            if rounds is None or not _is_even(loop, rounds):
+                continue
+            assert loop.first.base is not None
+            # What lanes store at known distances from each other can be put down together (row_stores.py).
+            if found.offsets(loop.first.base) is not None and not is_wide(program, loop, rounds):
+                continue
+        chosen[header] = loop
+    return chosen
 
 
-def _is_even(loop: LaneLoop, rounds: Rounds | None) -> bool:
+def is_wide(program: Program, loop: LaneLoop, rounds: Rounds) -> bool:
+    """Whether LLVM does many of a storing loop's rounds at once: they hand nothing on, nor leave anything."""
+    known = find_ends(program, loop, rounds)
+    return loop.stores and hands_nothing_on(loop, rounds) and loop.kept <= set(known)
+
+
+def _is_even(loop: LaneLoop, rounds: Rounds) -> bool:
     """Whether all accesses move on evenly, and none that is taken to find the same goes where lanes store."""
-    if rounds is None:
-        return False
     walked = {step for walk in rounds.walks for step in walk.steps}
     stored = {walk.array for walk in rounds.walks if walk.writes}
     staying = {step for step, _ in rounds.staying.values()}
@@ -46,7 +58,7 @@ def _is_even(loop: LaneLoop, rounds: Rounds | None) -> bool:
 
 
 def say_apart(b: Builder, walks: Sequence[Walk]) -> dict[int, str]:
-    """What LLVM is told of the accesses of a loop whose stores meet nothing, by step: arrays do not overlap."""
+    """What LLVM is told of accesses where stores meet nothing, by step: arrays do not overlap."""
     domain = b.node()
     scopes = {array: b.node(domain) for array in dict.fromkeys(walk.array for walk in walks)}
     said: dict[int, str] = {}
@@ -58,7 +70,7 @@ def say_apart(b: Builder, walks: Sequence[Walk]) -> dict[int, str]:
 
 
 def short_rounds(b: Builder) -> str:
-    """Tells LLVM of a loop to do several rounds at once in vectors, the last ones under a mask: they are few."""
+    """Tells LLVM to do several rounds of a loop at once, the last ones under a mask: they are few."""
     hints = {"vectorize.predicate.enable": "i1 true", "interleave.count": "i32 1"}
     return b.node(*(f'!{{!"llvm.loop.{name}", {value}}}' for name, value in hints.items()))
 
