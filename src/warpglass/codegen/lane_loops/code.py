@@ -1,13 +1,14 @@
 """Code for loops that lanes run one after the other (find.py), in front of the same loop for all lanes.
 
 What lanes need is put into buffers, an element a lane; each lane takes its own, goes round until it leaves
-the loop, and puts back what is read later. Since such a loop only loads, a lane can begin again, or be left
+the loop, and puts back what is read later. Where such a loop only loads, a lane can begin again, or be left
 to the loop for all lanes as if it had not begun: that is done with it and all lanes behind it when the launch
 is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
 another range than the site remembers have it look for theirs, a number of times for each run of the warp.
 
 Where rounds can be counted in front of the loop (rounds.py), preparation.py says which lanes go and how far,
-and a round needs no other test than whether it was the last. Other loops look at the stop flag in each.
+and a round needs no other test than whether it was the last; only such loops may store, and nothing makes
+their lanes begin again (stores.py). Other loops look at the stop flag in each.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ class LaneCode:
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
                 if found is not None:
                     self.rounds[header] = found
-                    self.costs[header] = find_costs(program, loop, kinds, shape, promises, warp.symbols)
+                    wide = is_wide(program, loop, found)
+                    self.costs[header] = find_costs(
+                        program, loop, kinds, shape, promises, warp.symbols, wide=wide
+                    )
             self._lane = OneLane(lanes)
             self._registers = LaneRegisters(warp.registers)
             self._steps = Steps(self._lane, self._registers, warp.symbols)

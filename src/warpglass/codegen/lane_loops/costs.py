@@ -19,7 +19,7 @@ from ..shape import BlockShape, Promises
 from ..values.facts import FactLanes
 from ..values.results import Result
 from ..values.value import Value
-from .find import LaneLoop, reached
+from .find import LaneLoop, are_apart, reached
 
 # Eighths of a processor's cycle, as measured on Sapphire Rapids. For one lane: an instruction, of which few
 # are left when LLVM is through, a load, an operation on a number that rounds hand on, a division, and what it
@@ -29,6 +29,7 @@ _STEP, _LOAD, _CARRIED, _DIVISION, _LANE = 1, 8, 32, 32, 96
 _WIDE, _GATHER, _DIVISIONS, _ROUND = {32: 10, 64: 20}, 480, {32: 256, 64: 768}, 400
 _DIVIDING = frozenset(("fdiv", "llvm.sqrt", "udiv", "sdiv", "urem", "srem"))
 _MOST_ROUNDS = (1 << 16) - 1  # that are counted
+_AT_ONCE = 8  # rounds that LLVM does in vectors, as if lanes had that many
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,10 @@ def find_costs(
     shape: BlockShape,
     promises: Promises,
     symbols: Symbols,
+    *,
+    wide: bool,
 ) -> Costs:
-    """What a round of a loop takes."""
+    """What a round of a loop takes; one that is `wide` is done with others in vectors."""
     steps = [step for index in loop.blocks for step in program.blocks[index].steps]
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     lanes = _Work(shape, promises)
@@ -80,7 +83,8 @@ def find_costs(
             lanes.load_once(step, kinds)
     carried = reached(steps, {name for name in loop.read & loop.written if is_float(types[name])})
     chain = sum(not carried.isdisjoint(step.reads) and not carried.isdisjoint(step.writes) for step in steps)
-    return Costs(max(lanes.alone, _CARRIED * chain), lanes.together)
+    alone = lanes.alone // _AT_ONCE if wide else max(lanes.alone, _CARRIED * chain)
+    return Costs(alone, lanes.together)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +121,11 @@ class _Work(FactLanes):
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
     def load_once(self, step: Step, kinds: Mapping[str, Value]) -> None:
-        """Count a load: a gather if each lane has an address of its own."""
+        """Count a load or store: a gather or scatter if each lane has a place of its own."""
         access, base = step.match.load_or_store, step.address_register
         assert access is not None
         kind = None if base is None else kinds.get(base)
         count = max(len(step.writes), 1)
+        near = kind is not None and kind.offsets is not None and not are_apart(kind.offsets)
         self.alone += _LOAD * count
-        self.together += _LOAD if kind is not None and kind.offsets is not None else _GATHER * count
+        self.together += _LOAD if near else _GATHER * count

@@ -168,7 +168,7 @@ def _pays(
     first = next((base for base in accesses if base in written), None)
     forms = {base: found.offsets(base) for base in bases if base is not None}
     stores = any(access.writes for access in (step.match.load_or_store for step in steps) if access)
-    own = {base for base, form in forms.items() if form is None or (stores and _are_apart(form))}
+    own = {base for base, form in forms.items() if form is None or (stores and are_apart(form))}
     if first not in own or not all(base in own or one_value(form) for base, form in forms.items()):
         return False
     loaded = reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
@@ -178,7 +178,7 @@ def _pays(
     return bases.isdisjoint(reached(steps, loaded & live & written))
 
 
-def _are_apart(offsets: Offsets) -> bool:
+def are_apart(offsets: Offsets) -> bool:
     """Whether lanes lie in rows of their own, at known distances from each other."""
     return all(b - a > _NEAR for a, b in pairwise(sorted(offsets)))
 
