@@ -36,7 +36,7 @@ EACH(numbers, ROUNDS o[k] = k * 3 + s;)
 EACH(scale, ROUNDS o[k] = o[k] * 3 + a[k];)
 EACH(sums, ROUNDS { s = s * 3 + a[k]; o[k] = s; })
 EACH(by_tens, for (int k = 0; k < e - b; k++) o[i * 10 + k] = a[b + k];)
-EACH(ahead, ROUNDS o[k + 1] = o[k] + 1;)
+EACH(ahead, ROUNDS o[k + 1] = o[k] * 3;)
 EACH(halves, ROUNDS o[k] = k % 2 ? a[k] : s;)
 EACH(backwards, for (int k = e - 1; k >= b; k--) o[k] = s;)
 EACH(permuted, ROUNDS o[(int)a[k] & 31] = s;)
@@ -71,12 +71,12 @@ def _loops(name: str, type_: str = "int") -> list[tuple[bool, int]]:
     [
         ("fill", [(True, 1), (True, 4)]),
         ("fill_again", [(True, 1)]),
-        ("numbers", [(True, 1), (True, 4)]),
+        ("numbers", [(False, 1), (True, 1)]),  # two registers count
         ("scale", [(True, 1), (True, 4)]),
         ("sums", [(False, 1), (False, 1)]),
-        ("by_tens", [(True, 1), (True, 4)]),
-        ("ahead", [(True, 1), (True, 1)]),  # what one part of a round stores, the next one loads
-        ("halves", [(False, 1)]),
+        ("by_tens", [(False, 1), (True, 1)]),  # two bases
+        ("ahead", [(False, 1), (False, 1)]),
+        ("halves", []),
         ("backwards", []),
         ("permuted", []),
         ("some", []),

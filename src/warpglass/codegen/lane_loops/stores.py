@@ -18,8 +18,11 @@ from ..operands import Symbols
 from ..shape import BlockShape, Promises
 from .ends import find_ends
 from .find import LaneLoop, find_lane_loops
-from .repeats import hands_nothing_on
+from .repeats import find_repeat, hands_nothing_on
 from .rounds import Rounds, Walk, find_rounds
+
+# Bytes by which stores move on at most in a round: lanes further apart than that mostly lie side by side.
+_LINE = 64
 
 
 def choose_lane_loops(
@@ -42,18 +45,26 @@ def choose_lane_loops(
 
 
 def is_wide(program: Program, loop: LaneLoop, rounds: Rounds) -> bool:
-    """Whether LLVM does many of a storing loop's rounds at once: they hand nothing on, nor leave anything."""
-    known = find_ends(program, loop, rounds)
-    return loop.stores and hands_nothing_on(loop, rounds) and loop.kept <= set(known)
+    """Whether LLVM does many of a loop's rounds at once: they store side by side and hand nothing on."""
+    if (
+        not loop.stores
+        or not hands_nothing_on(loop, rounds)
+        or loop.kept - set(find_ends(program, loop, rounds))
+    ):
+        return False
+    side_by_side = all(walk.pace == walk.size for walk in rounds.walks if walk.writes)
+    return side_by_side or find_repeat(program, loop, rounds) is not None
 
 
 def _is_even(loop: LaneLoop, rounds: Rounds) -> bool:
-    """Whether all accesses move on evenly, and none that is taken to find the same goes where lanes store."""
+    """Whether all accesses move on evenly, stores along lines, and what is to stay is nowhere stored into."""
     walked = {step for walk in rounds.walks for step in walk.steps}
     stored = {walk.array for walk in rounds.walks if walk.writes}
     staying = {step for step, _ in rounds.staying.values()}
     return all(walked.issuperset(group.steps) for group in loop.groups) and not any(
-        walk.array in stored and staying.intersection(walk.steps) for walk in rounds.walks
+        walk.array in stored
+        and (staying.intersection(walk.steps) or walk.pace > max(_LINE, walk.span + walk.size))
+        for walk in rounds.walks
     )
 
 
