@@ -26,6 +26,7 @@ def test_engines_agree_with_the_oracle(seed: int, engine: str):
 @pytest.mark.parametrize("seed", numbers(12))
 def test_the_forms_of_long_programs(seed: int, engine: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pending, "_MOST_FOLLOWED", 0)
+    monkeypatch.setattr(pending, "_MOST_STEPS", 0)
     monkeypatch.setattr(dispatch, "MOST_MASKS", 0)
     monkeypatch.setattr(warp, "MOST_MASKS", 0)
     monkeypatch.setattr(registers, "_MOST_PHIS", 0)

@@ -15,7 +15,7 @@ from tests.generators import kernels
 from tests.generators.kernels import RandomKernel, random_kernel
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, generate, grid_class, warp_fusion
-from warpglass.codegen.warp_fusion import fused_shape
+from warpglass.codegen.warp_fusion import fused_shapes
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.program import Program
@@ -162,7 +162,7 @@ def test_long_kernels_run_warp_by_warp(rows: int, together: bool, monkeypatch: p
     lines = [f"y[threadIdx.x + {128 * k}] = x[threadIdx.x + {128 * k}] * {k}.f;" for k in range(rows)]
     text = 'extern "C" __global__ void k(const float* x, float* y) {' + "\n".join(lines) + "}"
     program = prepare(wg.compile(text, "k").compile()).program
-    assert (fused_shape(program, BlockShape((128, 1, 1))) is not None) == together
+    assert bool(fused_shapes(program, BlockShape((128, 1, 1)))) == together
 
 
 @pytest.mark.parametrize("loop", ["", "for (int i = 0; i < n; i++)"])
@@ -245,11 +245,11 @@ def always(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Run lanes together wherever that may be, whether or not it pays, with nothing from the disk."""
 
     def choose(lanes: int) -> None:
-        def wide(program: Program, shape: BlockShape) -> BlockShape | None:
-            possible = fused_shape(program, replace(shape, block=(256, 1, 1)))
-            return None if possible is None else replace(shape, width=lanes)
+        def wide(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:
+            possible = fused_shapes(program, replace(shape, block=(256, 1, 1)))
+            return (replace(shape, width=lanes),) if possible else ()
 
-        monkeypatch.setattr(warp_fusion, "fused_shape", wide)
+        monkeypatch.setattr(warp_fusion, "fused_shapes", wide)
         monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
         monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path))
         prepare.cache_clear()

@@ -72,7 +72,7 @@ def vary(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Optimise every fourth program, have small code for another; run two warps of every third at a time."""
     monkeypatch.setenv("WARPGLASS_TIER", ("optimised", "quick", "small", "quick")[seed % 4])
     if seed % 3 == 2:
-        monkeypatch.setattr(warp_fusion, "fused_shape", lambda _, shape: replace(shape, width=64))
+        monkeypatch.setattr(warp_fusion, "fused_shapes", lambda _, shape: (replace(shape, width=64),))
         monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
 
 

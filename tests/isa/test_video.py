@@ -100,7 +100,9 @@ def draw_scalar(opcode: str, rng: random.Random) -> Drawn:
     def model(x: int, y: int, z: int) -> int:
         result = compute(part(x, asel, a == "s32"), part(y, bsel, b == "s32"))
         width = {"b": 8, "h": 16}.get(dsel[:1], 32)
-        if sat:
+        if sat and not dsel and d == "u32" and opcode in _COMPUTE:
+            result = max(result, 0)
+        elif sat:
             result = saturated(result, width, d == "s32")
         if op2:
             narrow = opcode in ("vadd", "vsub") or (sat and opcode in ("vshl", "vshr"))

@@ -58,10 +58,13 @@ class _Walk:
             self.at[target] |= lanes
 
 
-@pytest.mark.parametrize("followed", [300, 0])
+@pytest.mark.parametrize(("followed", "steps"), [(300, 1000), (0, 1000), (300, 10)])
 @pytest.mark.parametrize("kinds", ["bbj", "bbbjse", "bbjB", "bbjW", "bbsjBWe"])
-def test_lanes_wait_only_where_pend_says(kinds: str, followed: int, monkeypatch: pytest.MonkeyPatch):
+def test_lanes_wait_only_where_pend_says(
+    kinds: str, followed: int, steps: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(pending, "_MOST_FOLLOWED", followed)
+    monkeypatch.setattr(pending, "_MOST_STEPS", steps)
     for seed in range(60):
         rng = random.Random(seed)
         blocks = random_blocks(rng, kinds)

@@ -31,6 +31,7 @@ from .infer import Inference, infer_kinds
 from .lane_loops.stores import choose_lane_loops
 from .machine.target import flushes
 from .memory.merged_checks import merge_checks
+from .memory.neighbours import find_neighbours
 from .memory.prefetch import find_prefetches
 from .memory.row_stores import find_row_stores
 from .memory.tiles import find_tiles
@@ -115,6 +116,7 @@ PASSES = (
     Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
     Pass("full blocks", _find_full, "program.blocks shape inference", "full", _optimised, _ALONE),
     Pass("merged checks", merge_checks, "program inference.kinds", "regions", _unobserved, "1.23, most 2.2"),
+    Pass("neighbours", find_neighbours, "program inference.kinds", "neighbours", _unobserved, _ALONE),
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
     Pass("loops of lanes", choose_lane_loops, f"{_PROMISED} inference", "lane_loops", _unobserved, _ALONE),

@@ -12,6 +12,7 @@ from .few_lanes.find import FewRegion
 from .infer import Inference
 from .lane_loops.find import LaneLoop
 from .memory.merged_checks import VersionedRegion
+from .memory.neighbours import Neighbours
 from .memory.prefetch import Prefetch
 from .memory.row_stores import RowStores
 from .memory.tiles import Tiles
@@ -36,6 +37,7 @@ class Version:
     regions: Mapping[int, VersionedRegion] = field(default_factory=dict[int, VersionedRegion])  # by block
     lane_loops: Mapping[int, LaneLoop] = field(default_factory=dict[int, LaneLoop])  # by header
     few_lanes: Mapping[int, FewRegion] = field(default_factory=dict[int, FewRegion])  # by header
+    neighbours: Mapping[int, Neighbours] = field(default_factory=dict[int, Neighbours])  # by step
     tiles: Tiles = field(default_factory=Tiles)  # the rows along which lanes walk
     row_stores: RowStores = field(default_factory=RowStores)  # those along which they store
     prefetches: Mapping[int, Prefetch] = field(default_factory=dict[int, Prefetch])  # by the load's step

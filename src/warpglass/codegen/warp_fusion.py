@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count, takewhile
 
 from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
 from ..program.blocks import loops_of
@@ -38,7 +39,7 @@ _REGISTERS = 8
 _PHASE = 12
 # Accesses that a kernel without loops must have for its warps' other costs to count, and the instructions on
 # vectors for each of them up to which these costs do.
-_ACCESSES, _BETWEEN = 5, 12
+_ACCESSES, _BETWEEN = 3, 12
 # Instructions on vectors up to which that holds: longer ones run as fast by single warps, or faster, since a
 # processor has too few registers for all they hold, and quick code takes a fifth of the time to compile.
 _STRAIGHT = 200
@@ -56,18 +57,18 @@ def fuse_warps(
     A block of few threads has no more lanes than these.
     """
     small = shape.threads <= WIDTH // 2
-    fused = narrowed_shape(program, shape) if small else None
+    narrowed = narrowed_shape(program, shape) if small else None
     by_rows = _best_rows(program, shape, promises, symbols, inference)
     if by_rows is not None:
         return by_rows
-    if fused is None and pays(program, inference):
-        fused = fused_shape(program, shape)
-    if fused is None:
-        return shape, inference
-    found = infer_kinds(program, fused, promises, symbols)
-    if found.pending.divergent_barrier or not (small or pays(program, found)):
-        return shape, inference
-    return fused, found
+    tried = () if narrowed is None else (narrowed,)
+    if not tried and pays(program, inference):
+        tried = fused_shapes(program, shape)
+    for one in tried:
+        found = infer_kinds(program, one, promises, symbols)
+        if not found.pending.divergent_barrier and (small or pays(program, found)):
+            return one, found
+    return shape, inference
 
 
 def narrowed_shape(program: Program, shape: BlockShape) -> BlockShape | None:
@@ -76,17 +77,18 @@ def narrowed_shape(program: Program, shape: BlockShape) -> BlockShape | None:
     return replace(shape, width=width) if width < WIDTH and _unaware(program) else None
 
 
-def fused_shape(program: Program, shape: BlockShape) -> BlockShape | None:
-    """The shape with as many lanes together as may be of use to a kernel; None if these are a warp's."""
+def fused_shapes(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:
+    """The shapes with several warps together that may be of use to a kernel, the one of most lanes first.
+
+    Rows of a block may be as long as fewer lanes, and not as more.
+    """
     steps = sum(len(block.steps) for block in program.blocks)
     if len(program.blocks) > _MOST_BLOCKS or steps > _MOST_STEPS:
-        return None
+        return ()
     if _reads_early(program) or not _unaware(program):
-        return None
-    width = _most_lanes(program)
-    while width > WIDTH and shape.threads % width:
-        width //= 2
-    return replace(shape, width=width) if width > WIDTH else None
+        return ()
+    widths = takewhile(lambda width: width > WIDTH, (_most_lanes(program) >> k for k in count()))
+    return tuple(replace(shape, width=width) for width in widths if shape.threads % width == 0)
 
 
 def row_shapes(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:

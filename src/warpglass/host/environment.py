@@ -14,7 +14,7 @@ from typing import Any
 
 _KEPT: Mapping[Any, Any] | None = getattr(os.environ, "_data", None)  # CPython's and PyPy's name for it
 _encode: Callable[[str], Any] = cache(getattr(os.environ, "encodekey", str))
-_decode: Callable[[Any], str] = getattr(os.environ, "decodevalue", str)
+_decode: Callable[[Any], str] = cache(getattr(os.environ, "decodevalue", str))
 
 
 def read(name: str) -> str:
@@ -23,3 +23,11 @@ def read(name: str) -> str:
         return os.environ.get(name, "")
     value = _KEPT.get(_encode(name))
     return "" if value is None else _decode(value)
+
+
+def reader(*names: str) -> Callable[[], tuple[object, ...]]:
+    """What returns the texts of variables as one value to compare, None for those that are not set."""
+    if _KEPT is None:
+        return lambda: tuple([os.environ.get(name) for name in names])
+    keys, get = [_encode(name) for name in names], _KEPT.get
+    return lambda: tuple(map(get, keys))

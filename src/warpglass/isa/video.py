@@ -9,6 +9,7 @@ where numbers are large; results here are theirs, as read from ptxas 13.0's code
 
 * vmad multiplies words as signed numbers, and adds its third source as one.
 * vshl saturates what is left of its result in 34 bits.
+* Saturated to an unsigned word, a sum or difference is 0 if negative, but its lower 32 bits if too large.
 * `.min` and `.max` compare 64 bits. Of sums, differences and saturated shifts these are the lower 32 with
   their sign before them, also if they are unsigned.
 
@@ -60,8 +61,10 @@ _COMPUTE: Mapping[str, Computation] = {
 }
 
 
-def _saturate(lanes: Lanes[V], x: V, width: int, signed: bool) -> V:
-    """A signed number brought into the range of a number of `width` bits."""
+def _saturate(lanes: Lanes[V], x: V, width: int, signed: bool, *, wraps: bool = False) -> V:
+    """A signed number brought into the range of one of `width` bits; `wraps` spares large unsigned ones."""
+    if wraps and not signed:
+        return lanes.apply("llvm.smax", x, lanes.constant(lanes.type_of(x), 0))
     top = 1 << (width - signed)
     return lanes.clamp(x, -top if signed else 0, top - 1, signed=True)
 
@@ -82,14 +85,15 @@ def _pick(lanes: Lanes[V], x: V, selector: str | None, signed: bool, type_: str)
     return lanes.extend(lanes.extend(part, f"i{width}", signed), type_, signed)
 
 
-def _finish(lanes: Lanes[V], m: Match, x: V, c: V | None, signed: bool, narrow: bool) -> V:
+def _finish(lanes: Lanes[V], m: Match, x: V, c: V | None, *, signed: bool, narrow: bool, wraps: bool) -> V:
     """What becomes of an exact result (i64): saturated, then combined with c or merged into it.
 
-    A narrow one is compared by its lower half alone.
+    A narrow one is compared by its lower half alone; one that wraps is saturated to an unsigned word from
+    below alone.
     """
     low, width = _place(m.dsel)
     if m.sat:
-        x = _saturate(lanes, x, width, signed)
+        x = _saturate(lanes, x, width, signed, wraps=wraps and not m.dsel)
     if narrow:
         x = lanes.extend(lanes.extend(x, "i32", signed), "i64", signed=True)
     if c is not None and m.op2 in ("min", "max"):
@@ -105,7 +109,10 @@ def _finish(lanes: Lanes[V], m: Match, x: V, c: V | None, signed: bool, narrow: 
 
 
 def _scalar(
-    compute: Callable[[Any, Match, Any, Any], Any], narrow: bool = False, narrow_saturated: bool = False
+    compute: Callable[[Any, Match, Any, Any], Any],
+    narrow: bool = False,
+    narrow_saturated: bool = False,
+    wraps: bool = False,
 ) -> Meaning:
     """A meaning that computes in 64 bits, enough for every result; vset has the signs of its first source."""
 
@@ -113,7 +120,8 @@ def _scalar(
         x = _pick(lanes, a, m.asel, is_signed(m.atype), "i64")
         y = _pick(lanes, b, m.bsel, is_signed(m.btype), "i64")
         lower = narrow_saturated if m.sat else narrow
-        return _finish(lanes, m, compute(lanes, m, x, y), c, is_signed(m.dtype or m.atype), lower)
+        exact, signed = compute(lanes, m, x, y), is_signed(m.dtype or m.atype)
+        return _finish(lanes, m, exact, c, signed=signed, narrow=lower, wraps=wraps)
 
     return meaning
 
@@ -144,7 +152,9 @@ def _add_scalar(opcode: str, types: str, meaning: Meaning, **choices: str) -> No
 
 for _opcode, _compute in _COMPUTE.items():
     _sums = _opcode in ("vadd", "vsub")
-    _meaning = _scalar(lambda lanes, m, x, y, compute=_compute: compute(lanes, x, y), _sums, _sums)
+    _meaning = _scalar(
+        lambda lanes, m, x, y, compute=_compute: compute(lanes, x, y), _sums, _sums, wraps=True
+    )
     _add_scalar(
         _opcode, ".dtype.atype.btype{.sat}", _meaning, **dict.fromkeys(("dtype", "atype", "btype"), _SIGNS)
     )

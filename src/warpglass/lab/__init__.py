@@ -29,7 +29,7 @@ from ..errors import ArgumentError, LaunchError
 from ..host.budget import compile_deadline
 from ..host.environment import read
 from ..records.display import Displayed, draw_with
-from ..records.marks import purposes, unmark
+from ..records.marks import Marked, purposes, unmark
 from ..source import Compiled, FixedSource, Source
 from ..source.compiled import Demands
 from .variables import Variables
@@ -78,6 +78,7 @@ class Kernel:
 
     def __init__(self, origin: Source):
         self._source = _of_its_own(origin)
+        self._may_demand = origin.language == "ptx"
         self._variables = Variables()
 
     @property
@@ -114,10 +115,6 @@ class Kernel:
         compiled = self._with_variables()
         return self._variables.get(compiled, name, lambda: backend("cpu"))
 
-    def variables_for(self, place: Backend) -> tuple[tuple[str, bytes], ...]:
-        """What a launch on a back end has to write to variables first."""
-        return self._variables.for_launch(place)
-
     def _with_variables(self) -> Compiled:
         if self.language == "python":
             raise ArgumentError(f"{self.name}: kernels in Python have no variables that can be set or read")
@@ -147,11 +144,11 @@ class Kernel:
     @property
     def demands(self) -> Demands | None:
         """What the kernel's compiler has fixed of its launches; None where the author chooses."""
-        return self._source.compile(()).demands if self.language == "ptx" else None
+        return self._source.compile(()).demands if self._may_demand else None
 
     def shape(self, grid: object, block: object) -> tuple[Dim3, Dim3]:
         """Grid and block; the block may be None where it is fixed. Raises ArgumentError and LaunchError."""
-        demands = self.demands
+        demands = self.demands if self._may_demand else None
         if demands is None:
             return as_dim3(grid, "grid"), as_dim3(block, "block")
         x, y, z = as_dim3(grid, "grid")
@@ -167,15 +164,16 @@ class Kernel:
         self, shape: tuple[Dim3, Dim3], args: Sequence[object], shared: int, timeout: float, place: Backend
     ) -> Launch:
         """The launch at `place` with a shape of `shape` and arguments that may be marked."""
-        plain = unmark(args)
-        compiled, given = self.compile(plain), self.leaves(plain)
+        marked = Marked in map(type, args)
+        plain = unmark(args) if marked else tuple(args)
+        compiled, given = self._source.compile(plain), self._source.leaves(plain)
         if (demands := compiled.demands) is not None:
             blocks = math.prod(shape[0])
             _check_count(compiled, len(given))
             given += tuple(np.zeros(blocks * size, np.uint8) if size else None for size in demands.scratch)
             shared = max(shared, demands.shared)
-        marks = purposes(args, self.leaves)
-        news = self.variables_for(place)
+        marks = purposes(args, self.leaves) if marked else ()
+        news = self._variables.for_launch(place)
         grid, block = shape
         return Launch(compiled, grid, block, given, shared, timeout, marks, variables=news)
 
@@ -374,11 +372,12 @@ _engines: dict[str, CpuBackend] = {}
 
 
 def _engine(model: str) -> CpuBackend:
-    from ..engine.cpu.backend import CpuBackend
+    engine = _engines.get(model)
+    if engine is None:
+        from ..engine.cpu.backend import CpuBackend
 
-    if model not in _engines:
-        _engines[model] = CpuBackend(model)
-    return _engines[model]
+        engine = _engines[model] = CpuBackend(model)
+    return engine
 
 
 def recover() -> None:

@@ -21,7 +21,8 @@ so the search for it handles a pair once: what a block's lanes do next is follow
 that were found to wait since.
 
 Where lanes take turns or are parked in front of gates, nearly every pair is found in the end. Long programs
-of that kind (decoupled look-back) are not searched: lanes that have parted may be anywhere that leads to.
+of that kind (decoupled look-back) are not searched: lanes that have parted may be anywhere that leads to. The
+same is said where a search turns out to be too long, as in rows of thousands of tests.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from .blocks import Barrier, Block, Exit, WarpBarrier
 
 # Blocks up to which the schedules of a program with fair loops or gates are followed.
 _MOST_FOLLOWED = 300
+# Blocks that a search comes to, again and again, until it is given up: about half a second.
+_MOST_STEPS = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,8 @@ def find_pending(
     gates = [index for index, block in enumerate(blocks) if isinstance(block.end, WarpBarrier)]
     after = [_bits(block.successors) for block in blocks]
     reached = _reachable(after)
+    apart = _united(reached, reduce(or_, (after[i] for i, splits in enumerate(divergent) if splits), 0))
     if len(blocks) > _MOST_FOLLOWED and (fair or gates):
-        apart = _united(reached, reduce(or_, (after[i] for i, splits in enumerate(divergent) if splits), 0))
         return _anywhere(blocks, apart, resumes, fair, gates)
     parked = [0] * len(blocks)
     for header in fair:
@@ -78,6 +81,8 @@ def find_pending(
             parked[index] |= 1 << header
     while True:
         sets = _Schedule(blocks, divergent, fair, parked).follow()
+        if sets is None:
+            return _anywhere(blocks, apart, resumes, fair, gates)
         more = list(parked)
         divergent_barrier = any(sets[index] for index in barriers)
         if divergent_barrier:
@@ -180,6 +185,7 @@ class _Schedule:
         self._runs = [1 << index for index in range(len(blocks))]
         self._seen = [False] * len(blocks)
         self._work = 0
+        self._steps = 0
         self._park(parked)
         self._moves = [
             list(self._moves_of(index, block, divergent[index], fair)) for index, block in enumerate(blocks)
@@ -213,10 +219,12 @@ class _Schedule:
             yield _go_on(heading)
             heading &= heading - 1
 
-    def follow(self) -> list[int]:
-        """The blocks where lanes may wait while each block runs."""
+    def follow(self) -> list[int] | None:
+        """The blocks where lanes may wait while each block runs, or None if that takes too long."""
         index = 0
         while self._work:
+            if self._steps > _MOST_STEPS:
+                return None
             # Upwards again and again: much is then found between two turns of a block.
             ahead = self._work >> index << index or self._work
             index = (ahead & -ahead).bit_length() - 1
@@ -239,6 +247,7 @@ class _Schedule:
             done = known
         move.done = everyone
         fresh, before = everyone & ~done, done & move.candidates
+        self._steps += fresh.bit_count()
         for block in _members(fresh & move.candidates):
             self._visit(block, everyone if move.turns else everyone & (-2 << block))
         for block in _members(fresh):

@@ -12,7 +12,8 @@ loop's header begins is a turn, and all choices of a block that may jump back to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ...program import Pending, Program
 from ..builder import Builder
@@ -57,6 +58,8 @@ class Dispatch:
         ] = {}  # labels at which backward jumps enter blocks, if not at their start
         self._tested: set[int] = set()  # blocks whose masks the shared code tests
         self._behind: set[int] = set()  # of those, the ones that a jump from there may lead back to
+        self._orders: dict[frozenset[int], list[int]] = {}  # the blocks of sets that are tested, sorted
+        self._last: dict[frozenset[int], int] = {}  # and the last block that goes on to one of them
         self._starts: dict[str, set[int]] = {"look": set(), "cycle": set()}
 
     @property
@@ -93,11 +96,12 @@ class Dispatch:
             self._try(targets, None, None)
             return
         real = {target for target in targets if not self._program.blocks[target].only_exits}
-        candidates = sorted(real | self.pending.sets[source])
         cyclic = self._takes_turns(source)
-        if len(candidates) > _OWN_TESTS:
-            self._share(candidates, source, cyclic)
+        waiting = self.pending.sets[source]
+        if len(waiting) > _OWN_TESTS or len(real | waiting) > _OWN_TESTS:
+            self._share(waiting, real, source, cyclic)
             return
+        candidates = sorted(real | waiting)
         if cyclic:
             candidates = [c for c in candidates if c > source] + [c for c in candidates if c <= source]
         # If no target is an exit, someone is sure to be at the last of them once the others are empty.
@@ -112,11 +116,11 @@ class Dispatch:
 
     def resume(self, candidates: Iterable[int], source: int) -> None:
         """Go to the lowest of some blocks that has lanes; nobody else has any."""
-        candidates = sorted(set(candidates))
+        candidates = frozenset(candidates)
         if len(candidates) > _OWN_TESTS:
-            self._share(candidates, source, cyclic=False)
+            self._share(candidates, (), source, cyclic=False)
         else:
-            self._try(candidates, source, None)
+            self._try(sorted(candidates), source, None)
 
     def choose_ahead(self, candidates: Iterable[int]) -> None:
         """Go to the lowest of the blocks that has lanes; if none has, go on with what is emitted next."""
@@ -154,21 +158,32 @@ class Dispatch:
         self._back.add(target)
         return f"back_{target}"
 
-    def _share(self, candidates: list[int], source: int, cyclic: bool) -> None:
-        """Leave the choice to the shared tests. Blocks that are no candidates have no lanes."""
-        self._tested.update(candidates)
-        self._behind.update(candidate for candidate in candidates if candidate <= source)
-        first, chain = candidates[0], "look"
-        ahead = [candidate for candidate in candidates if candidate > source]
+    def _share(self, waiting: frozenset[int], targets: Collection[int], source: int, cyclic: bool) -> None:
+        """Leave the choice to the shared tests. Blocks that are no candidates have no lanes.
+
+        Many blocks have the same set of blocks where lanes may wait: it is looked through once, at the end.
+        """
+        order = self._orders.get(waiting)
+        if order is None:
+            order = self._orders[waiting] = sorted(waiting)
+        self._last[waiting] = max(source, self._last.get(waiting, -1))
+        self._tested.update(targets)
+        self._behind.update(target for target in targets if target <= source)
+        first, chain = min([*order[:1], *targets]), "look"
+        later = order[bisect_right(order, source) :][:1]
+        ahead = [*later, *(target for target in targets if target > source)]
         if cyclic and ahead:
-            first, chain = ahead[0], "cycle"
-            self._starts["look"].add(candidates[0])
+            self._starts["look"].add(first)
+            first, chain = min(ahead), "cycle"
         self._starts[chain].add(first)
         self._builder.jump(f"{chain}_{first}")
 
     # ------------------------------------------------------------------------------------ what is shared
     def finish(self) -> None:
         """Emit what the blocks share."""
+        for waiting, source in self._last.items():
+            self._tested |= waiting
+            self._behind.update(block for block in waiting if block <= source)
         whole = min(self._starts["look"], default=0)
         self._chain("cycle", f"look_{whole}")
         self._chain("look", "leave")

@@ -17,8 +17,8 @@ import llvmlite.binding as llvm
 # fast selection of instructions and allocation of registers.
 _QUICK_PASSES = ("always_inliner", "global_dead_code_eliminate", "sroa")
 # Homes times basic blocks up to which homes become values: each may need a phi in each block. Between blocks
-# quick code keeps values on the stack anyway.
-_MOST_PHIS = 1_000_000
+# quick code keeps values on the stack anyway: beyond this it is not slower for it, and often half as long.
+_MOST_PHIS = 500_000
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
 # The function that runs a kernel's blocks while subnormal numbers are flushed, in modules that have one.

@@ -140,6 +140,12 @@ def rounds_as_told() -> bool:
 
 
 @lru_cache(maxsize=1)
+def converts_any() -> bool:
+    """Whether the processor's conversions to integers are told by name, with what they make of the rest."""
+    return "avx512f" in _available()
+
+
+@lru_cache(maxsize=1)
 def flushes() -> bool:
     """Whether the processor has a mode that flushes subnormal numbers as NVIDIA's hardware does.
 

@@ -226,13 +226,15 @@ class Access:
             b.load("i64", where), b.load("i64", b.offset(where, 8)), b.load("i64", b.offset(where, 16))
         )
 
-    def _check_vector(self, site: int, address: str, mask: str) -> tuple[str, Bounds]:
-        """An i1 that holds if every active lane is within the site's range, and that range."""
+    def _check_vector(self, site: int, address: str, mask: str, *, behind: int = 0) -> tuple[str, Bounds]:
+        """An i1 that holds if an active lane, or an element `behind` it, is outside the range, and that."""
         if self.declared:
             return "false", DECLARED
         bounds = self.bounds(site)
-        size = self.sites[site].size
-        return outside_range(self.builder, address, bounds.low, bounds.limit, size, mask), bounds
+        limit, size = bounds.limit, self.sites[site].size
+        if behind:
+            limit = self.builder.intrinsic("usub.sat", "i64", limit, str(behind))
+        return outside_range(self.builder, address, bounds.low, limit, size, mask), bounds
 
     # ------------------------------------------------------------------------------------ vectors
     def load_vector(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:

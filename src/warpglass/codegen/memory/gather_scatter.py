@@ -49,13 +49,13 @@ def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
 
     If all lanes load, each has a load of its own: a gather is dozens of a processor's operations, so fewer
     loads would be under way at once. The addresses go through memory, as LLVM would take them out of the
-    vectors one by one.
+    vectors one by one. Words of neighbours may begin anywhere.
     """
     b = Builder(declarations, width)
     whole, pointers = b.vector(type_), b.vector("ptr")
     b.store(f"volatile {pointers}", "%at", "%apart", ", align 64")
     places = [b.offset("%apart", 8 * lane) for lane in range(width)]
-    loads = [b.load(type_, b.load("volatile ptr", place), f", align {BITS[type_] // 8}") for place in places]
+    loads = [b.load(type_, b.load("volatile ptr", place), ", align 1") for place in places]
     found = "poison"
     for lane, one in enumerate(loads):
         found = b.value(f"insertelement {whole} {found}, {type_} {one}, i32 {lane}")

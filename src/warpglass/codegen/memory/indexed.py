@@ -7,7 +7,7 @@ is an interval of which two scalars tell the start and the length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...isa.types import BITS
 from ..builder import Builder
@@ -34,6 +34,12 @@ class Anywhere:
     def first(self, b: Builder, number: str, apart: int) -> tuple[str, str]:
         """The address that a scalar number stands for, and an i1: the lanes behind it may be elsewhere."""
         return number, "false"
+
+    def before(self, b: Builder, distance: int) -> Anywhere:
+        """The addresses so many bytes in front of these."""
+        if not distance:
+            return self
+        return Anywhere(b.value(f"sub {b.vector('i64')} {self.numbers}, splat (i64 {distance})"))
 
     def addresses(self, b: Builder) -> str:
         """All lanes' addresses, a vector of i64."""
@@ -91,6 +97,10 @@ class Indexed:
         moved = b.value(f"shl i64 {b.value(f'sext i32 {number} to i64')}, {self.shift}")
         return b.value(f"add i64 {self.start(b)}, {moved}"), wraps
 
+    def before(self, b: Builder, distance: int) -> Indexed:
+        """The addresses so many bytes in front of these."""
+        return replace(self, distance=self.distance - distance)
+
     def addresses(self, b: Builder) -> str:
         """All lanes' addresses, a vector of i64."""
         words = b.vector("i64")
@@ -108,16 +118,19 @@ class IndexedAccess(IntervalChecks):
             return Anywhere(address)
         return indexed.signed(self.builder)
 
-    def check(self, site: int, at: Anywhere | Indexed, mask: str) -> tuple[str, Bounds]:
-        """An i1 that holds if some active lane is outside the site's range, and that range."""
+    def check(self, site: int, at: Anywhere | Indexed, mask: str, *, behind: int = 0) -> tuple[str, Bounds]:
+        """An i1 that holds if some active lane is outside the site's range, and that range.
+
+        A lane is also outside if it has fewer than so many elements of the range `behind` it.
+        """
         if isinstance(at, Anywhere) or self.declared:
-            return self._check_vector(site, at.numbers, mask)
+            return self._check_vector(site, at.numbers, mask, behind=behind)
         b, bounds, size = self.builder, self.bounds(site), self.sites[site].size
         start = at.start(b)
         distance = start if bounds.low == "0" else b.value(f"sub i64 {start}, {bounds.low}")
         before = b.intrinsic("ssub.sat", "i64", "0", b.value(f"ashr i64 {distance}, {at.shift}"))
         first = b.intrinsic("smax", "i64", before, str(-(1 << 31)))
-        last = b.value(f"mul i64 {b.value(f'sub i64 {bounds.limit}, 1')}, {size}")
+        last = b.value(f"mul i64 {b.value(f'sub i64 {bounds.limit}, {1 + behind}')}, {size}")
         last = b.value(f"ashr i64 {b.intrinsic('ssub.sat', 'i64', last, distance)}, {at.shift}")
         last = b.intrinsic("smin", "i64", last, str(_MAX))
         room = b.value(f"sub i64 {last}, {first}")

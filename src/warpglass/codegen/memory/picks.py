@@ -29,7 +29,7 @@ def pick_helper(type_: str, shift: int, declarations: set[str], width: int) -> s
     for lane in range(width):
         one = b.value(f"load volatile i32, ptr {b.offset('%places', 4 * lane)}, align 4")
         place = pointers_of(b, "%from", f"i32 {one}", shift)
-        element = b.load(type_, place, f", align {size}")
+        element = b.load(type_, place, f", align {min(size, 1 << shift)}")
         found = b.value(f"insertelement {whole} {found}, {type_} {element}, i32 {lane}")
     b.emit(f"ret {whole} {found}")
     b.place("some")

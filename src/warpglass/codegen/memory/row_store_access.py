@@ -7,8 +7,8 @@ from ..builder import Arg, Builder, constant_vector, vector
 from ..context import SITE_WORDS
 from ..values.value import Offsets, Value
 from .access import Bounds
+from .neighbour_loads import NeighbourLoads
 from .row_stores import RowStores
-from .structure_access import StructureAccess
 from .tile_loads import transposed
 from .tiles import EMPTY, ROW
 
@@ -27,7 +27,7 @@ def declare_row_stores(rows: RowStores, width: int) -> list[str]:
     return [*lines, f"  store i64 {EMPTY}, ptr %kept.next", "  store i64 0, ptr %kept.bytes"]
 
 
-class RowStoreAccess(StructureAccess):
+class RowStoreAccess(NeighbourLoads):
     """Emits accesses of every form; stores along rows so that they are put down by the row."""
 
     def _store_pattern(

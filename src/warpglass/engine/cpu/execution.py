@@ -297,7 +297,7 @@ def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float
         experience.note_seconds(seconds)
     if plan.executable.code.turns:
         experience.note_turns(plan.count, plan.executable.control.crew)
-    elif plan.shared_work:
+    elif (plan.count > 1 or experience.tries_one) and plan.shared_work:
         changes = sum([int(worker.context[_CHANGES]) for worker in workers[: plan.count]])
         copies = sum([array.size for array in plan.private]) * (plan.count - 1)
         if plan.count > 1:

@@ -37,6 +37,11 @@ class Experience:
         """What plans follow from."""
         return self.workers, self.changes, self.long
 
+    @property
+    def tries_one(self) -> bool:
+        """Whether launches on one thread are compared with others on all."""
+        return self._trial.together == _TRIED
+
     def note_turns(self, count: int, stayed: int) -> None:
         """A launch whose blocks took turns began with `count` workers and ended with `stayed`."""
         if stayed < count:

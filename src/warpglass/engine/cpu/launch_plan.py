@@ -20,20 +20,22 @@ from math import inf, prod
 import numpy as np
 
 from ...codegen.context import RANGE_WORDS
-from ...host.budget import memory_limit
-from ...host.cores import spare_cores
+from ...host.budget import MEMORY, memory_limit
+from ...host.cores import core_count, spare_cores
+from ...host.environment import reader
 from ..launch.arguments import Bound
 from ..launch.arrays import signature_of
 from ..launch.backend import Launch
 from .address_space import Laid, grid_workspace, lay_out
 from .footprint import affordable, footprint
 from .heap import Heap
-from .prepared import Executable, Prepared, engine_mode
+from .prepared import MODE, Executable, Prepared, engine_mode
 from .privatisation import PrivateArray, Sharing, choose_private, may_defer
 from .replay import is_short, is_soon_over
 from .system import System
-from .thread_pool import thread_count
-from .tiers import chosen_tier
+from .thread_pool import THREADS, thread_count
+from .tiers import VARIABLE as TIER
+from .tiers import chosen_tier, only_tier
 
 # Blocks below which a second worker is not worth waking, unless launches have been found to take long.
 _SMALL_GRID = 4
@@ -185,6 +187,8 @@ class PlanCache:
         """The launch's key, None if it has to be planned each time, and the plan if there is one."""
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
+        if kept is None:
+            _settings()
         if kept is None or kept.general.tiers.hot != kept.hot or not self._heap.unused:
             return key, None
         if kept.plan.known != kept.plan.executable.experience.known:
@@ -211,6 +215,16 @@ class PlanCache:
         self._kept.clear()
 
 
+# What the variables hold that `_settings` follow from.
+_said = reader(THREADS, MODE, TIER, MEMORY)
+
+
+def _settings() -> None:
+    """Raise ArgumentError for a variable that is wrong, where nothing has been planned with it."""
+    for setting in (engine_mode, chosen_tier, thread_count, memory_limit):
+        setting()
+
+
 def _key(launch: Launch) -> Hashable:
     """What a plan for a launch follows from; None if that cannot be said in short."""
     arguments: list[Hashable] = []
@@ -228,8 +242,8 @@ def _key(launch: Launch) -> Hashable:
             return None
     if launch.resident is not None:
         arguments += [launch.resident.signature, launch.cooperative]
-    settings = engine_mode(), chosen_tier(), thread_count(), memory_limit()
+    said = _said()
     return (
         *(id(launch.compiled), launch.grid, launch.block, launch.shared, launch.cluster),
-        *(settings, tuple(arguments)),
+        *(said, only_tier(), said[0] or core_count(), tuple(arguments)),
     )

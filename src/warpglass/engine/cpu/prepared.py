@@ -57,9 +57,12 @@ _Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, 
 _LOGGER = logging.getLogger("warpglass")
 
 
+MODE = "WARPGLASS_ENGINE"
+
+
 def engine_mode() -> str:
     """ "reference" (every register a vector) or "kinds", from WARPGLASS_ENGINE."""
-    mode = read("WARPGLASS_ENGINE") or "kinds"
+    mode = read(MODE) or "kinds"
     if mode not in ("reference", "kinds"):
         raise ArgumentError(f"WARPGLASS_ENGINE is {mode!r}; it may be 'reference' or 'kinds'")
     return mode
@@ -257,7 +260,7 @@ class Prepared:
             with compile_deadline(self.entry):
                 if tier == SMALL:
                     found = Executable(self, shape, promises, None, small=True)
-                elif tier is None and soon and self._takes_long(shape, promises):
+                elif tier is None and soon and self.takes_long(shape, promises):
                     found = self._begin_small(key, shape, promises)
                     kept = self._small
                 else:
@@ -281,7 +284,7 @@ class Prepared:
             self.text, self.entry, program, shape, self.symbols, promises, small=small, kept=kept
         )
 
-    def _takes_long(self, shape: BlockShape, promises: Promises | None) -> bool:
+    def takes_long(self, shape: BlockShape, promises: Promises | None) -> bool:
         """Whether quick code would have to be made, and that would take too long for somebody to wait."""
         known = None if promises is None else self.generated(shape, promises, kept=True)
         if promises is None or (known is not None and compiled_before(known)):

@@ -38,9 +38,12 @@ _LONGEST = 1e6  # seconds; what lock timeouts of all platforms can represent
 _STACK = 256 << 20
 
 
+THREADS = "WARPGLASS_THREADS"
+
+
 def thread_count() -> int:
     """Workers to use: WARPGLASS_THREADS, or the cores this process may run on."""
-    wish = read("WARPGLASS_THREADS")
+    wish = read(THREADS)
     if not wish:
         return core_count()
     if not wish.isdecimal() or int(wish) == 0:

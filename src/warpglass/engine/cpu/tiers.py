@@ -55,7 +55,12 @@ def chosen_tier() -> str | None:
     wish = read(VARIABLE)
     if wish not in ("", *TIERS):
         raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {SMALL!r}, {QUICK!r} or {OPTIMISED!r}")
-    return wish or (_only[-1] if _only else None)
+    return wish or only_tier()
+
+
+def only_tier() -> str | None:
+    """The tier that `only` wants just now."""
+    return _only[-1] if _only else None
 
 
 @contextmanager
@@ -94,6 +99,7 @@ class Tiers:
         self._retire = retire
         self._lock = threading.Lock()
         self._spent = 0.0
+        self.hot = False  # whether launches have taken long enough for better code to be worth its making
         self._waiting: bytes | None = None  # optimised code that nobody has run yet
         self._asked = False
         self._spare = only is not None
@@ -131,7 +137,7 @@ class Tiers:
 
     def run(self, worker: Worker) -> int:
         """Run a worker's blocks, with better code from the block on at which there is some."""
-        machine = self.newest()  # the name keeps it alive
+        machine = self._machine if self._waiting is None else self.newest()  # the name keeps it alive
         code = machine.run(worker.address)
         if code == RETIRED and self.tier == SMALL:
             return OK  # what goes on is not of this kind (backend.py)
@@ -153,15 +159,11 @@ class Tiers:
     def spend(self, seconds: float) -> None:
         """Note how long a launch has taken; have hot code optimised."""
         self._spent += seconds
+        self.hot = self._spent >= LONG_KERNEL
         self.brief = seconds < BRIEF
         if self.hot and not self._asked and self.tier == QUICK and chosen_tier() is None:
             self._asked = True
             in_background(self._optimise)
-
-    @property
-    def hot(self) -> bool:
-        """Whether launches have taken long enough for better code to be worth its making."""
-        return self._spent >= LONG_KERNEL
 
     def notice(self) -> None:
         """Note that a launch takes long."""

@@ -49,9 +49,10 @@ class Control:
 
     def __init__(self, shared: Control | None = None, first: int = 0) -> None:
         """`shared` is the control whose stop flag and limit hold here too; `first` is the first block."""
-        self._words = aligned(self.BYTES).view(np.int64)
+        memory = aligned(self.BYTES)
+        self._words = memory.data.cast("B").cast("q")
         self._first = first
-        address = self._words.ctypes.data
+        address = memory.ctypes.data
         self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never, self.always = (
             address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN, _RETIRE, _NEVER, _ALWAYS)
         )
@@ -70,12 +71,12 @@ class Control:
     @property
     def taken(self) -> int:
         """The first block that nobody has taken; the number of blocks or more if there is none left."""
-        return int(self._words[_NEXT])
+        return self._words[_NEXT]
 
     @property
     def crew(self) -> int:
         """How many workers take blocks, if they leave where blocks mostly wait for their turns."""
-        return int(self._words[_CREW])
+        return self._words[_CREW]
 
     @crew.setter
     def crew(self, count: int) -> None:

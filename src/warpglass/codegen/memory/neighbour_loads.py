@@ -1,0 +1,106 @@
+"""Loads of neighbours (neighbours.py): the first of them gathers a word, of which each takes its part.
+
+Whether all lanes' words lie in the range of the first one's site is found out there. Where they do not, or
+where lanes seem to lie side by side, so that one load serves all of them, each is served as if it were alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...isa.types import BITS
+from ..builder import Builder, vector
+from ..values.value import Value
+from .indexed import Anywhere, Indexed
+from .merged_checks import MergedCheck
+from .neighbours import Neighbours
+from .structure_access import StructureAccess
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the first of some neighbours has found for the lanes of a mask.
+
+    `found` is an i1 that says whether there are words.
+    """
+
+    found: str
+    words: str
+    mask: str
+
+
+class NeighbourLoads(StructureAccess):
+    """Emits accesses of every form; loads of neighbours at addresses of unknown form by one gather."""
+
+    def __init__(self, builder: Builder):
+        super().__init__(builder)
+        self.neighbours: Mapping[int, Neighbours] = {}
+        self._words: dict[int, _Words] = {}  # by the first step
+
+    def versions(self, checks: Sequence[MergedCheck], scalar: Callable[[str], Value]) -> Iterator[None]:
+        for turn in super().versions(checks, scalar):
+            self._words.clear()
+            yield turn
+        self._words.clear()
+
+    def load_any(
+        self, site: int, address: str, type_: str, count: int, mask: str, indexed: Indexed | None = None
+    ) -> list[str]:
+        own = self.neighbours.get(self.step)
+        if own is not None and own.first == self.step:
+            self._words.pop(self.step, None)
+            if not self.declared:
+                at = self.best_known(site, address, indexed)
+                self._words[self.step] = self._load_words(own, site, at, mask)
+        known = None if own is None else self._words.get(own.first)
+        if own is None or known is None or known.mask != mask:
+            return super().load_any(site, address, type_, count, mask, indexed)
+        b = self.builder
+        start, alone, last, join = b.label("part"), b.label("alone"), b.label("last"), b.label("join")
+        b.jump(start)
+        b.place(start)
+        part = self._part(known.words, own, type_)
+        b.branch(known.found, join, alone)
+        b.place(alone)
+        (usual,) = super().load_any(site, address, type_, count, mask, indexed)
+        b.jump(last)
+        b.place(last)
+        b.jump(join)
+        b.place(join)
+        return [b.phi(b.vector(type_), (part, start), (usual, last))]
+
+    def _load_words(self, own: Neighbours, site: int, at: Anywhere | Indexed, mask: str) -> _Words:
+        b, place, type_ = self.builder, own.places[self.step], f"i{8 * own.bytes}"
+        look, check, quick, join = b.label("look"), b.label("check"), b.label("words"), b.label("join")
+        b.jump(look)
+        b.place(look)
+        b.branch(self._seem_contiguous(at, own.size), join, check)
+        b.place(check)
+        at = at.before(b, place)
+        outside, bounds = self.check(site, at, mask, behind=own.bytes // own.size - 1)
+        b.branch(outside, join, quick, unlikely=True)
+        b.place(quick)
+        (words,) = self.gather_from(at, bounds, type_, 1, mask)
+        b.jump(join)
+        b.place(join)
+        found = b.phi("i1", ("false", look), ("false", check), ("true", quick))
+        nothing = [("poison", look), ("poison", check)]
+        return _Words(found, b.phi(b.vector(type_), *nothing, (words, quick)), mask)
+
+    def _seem_contiguous(self, at: Anywhere | Indexed, size: int) -> str:
+        """An i1 that holds if the first two lanes lie side by side, whether or not they act."""
+        apart, b, whole = at.apart(size), self.builder, self.builder.vector(at.type)
+        if not apart:
+            return "false"
+        lanes = [b.value(f"extractelement {whole} {at.numbers}, i32 {lane}") for lane in (0, 1)]
+        distance = b.value(f"sub {at.type} {lanes[1]}, {lanes[0]}")
+        return b.value(f"icmp eq {at.type} {distance}, {apart}")
+
+    def _part(self, words: str, own: Neighbours, type_: str) -> str:
+        """The current step's elements of words."""
+        b, narrow, each = self.builder, f"i{BITS[type_]}", own.bytes // own.size
+        count = each * b.width
+        parts = b.value(f"bitcast {b.vector(f'i{8 * own.bytes}')} {words} to {vector(narrow, count)}")
+        part = b.shuffle(narrow, count, parts, range(own.places[self.step] // own.size, count, each))
+        return part if type_ == narrow else b.value(f"bitcast {b.vector(narrow)} {part} to {b.vector(type_)}")
