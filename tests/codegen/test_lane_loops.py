@@ -298,7 +298,9 @@ def test_which_lanes_go_at_once(name: str, waits: bool) -> None:
     for loop in find_lane_loops(version.program, version.inference).values():
         rounds = find_rounds(version.program, loop, kinds, shape, promises, prepared.symbols)
         assert rounds is not None
-        costs = find_costs(version.program, loop, kinds, shape, promises, prepared.symbols, rounds.paces)
+        costs = find_costs(
+            version.program, loop, kinds, shape, promises, prepared.symbols, rounds.paces, wide=False
+        )
         assert costs.waits == waits
 
 

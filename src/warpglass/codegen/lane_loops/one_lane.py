@@ -1,14 +1,13 @@
-"""The values, registers and loads of one lane that runs a loop alone: all are scalars."""
+"""The values, registers and accesses of one lane that runs a loop alone: all are scalars."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
 from ...program import Step
-from ..context import READ
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
 from ..registers import Registers
@@ -16,11 +15,11 @@ from ..steps import Steps
 from ..values.value import Value, literal, no_offsets, one_value, replace
 from .find import Group
 
-_LEARN = f"""
+_LEARN = """
 define internal i1 @wg_learn_range(
-  ptr %context, ptr %site, i64 %address, i64 %size, i1 %generic
-) noinline cold #0 {{
-  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {READ}, i1 %generic)
+  ptr %context, ptr %site, i64 %address, i64 %size, i64 %use, i1 %generic
+) noinline cold #0 {
+  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 %use, i1 %generic)
   %missing = icmp eq ptr %range, null
   br i1 %missing, label %none, label %remember
 remember:
@@ -38,7 +37,7 @@ remember:
   ret i1 true
 none:
   ret i1 false
-}}
+}
 """
 
 
@@ -73,7 +72,8 @@ class OneLane(FastLanes):
         self.groups: dict[int, Group] = {}  # by step
         self.ranges: dict[int, Checked] = {}  # by a group's leader
         self.missed: Callable[[Group, str], str] = lambda group, address: ""
-        self.walked: dict[int, str] = {}  # where loads lie that need no check, by step
+        self.walked: dict[int, str] = {}  # where accesses lie that need no check, by step
+        self.said: Mapping[int, str] = {}  # what LLVM is told of accesses, by step
         self._places: dict[int, str] = {}  # where the lowest element of a group lies, by leader
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
@@ -87,11 +87,16 @@ class OneLane(FastLanes):
         step = self.access.step
         place = self.walked.get(step) or self._place(step, address.ir)
         size = BITS[type_] // 8
-        names = [
-            self.builder.load(type_, self.builder.offset(place, k * size), f", align {size}")
-            for k in range(count)
-        ]
+        how = f", align 1{self.said.get(step, '')}"
+        names = [self.builder.load(type_, self.builder.offset(place, k * size), how) for k in range(count)]
         return tuple(Value(type_, name, self.same) for name in names)
+
+    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        values = self.all_exact(values)
+        step, size = self.access.step, BITS[values[0].type] // 8
+        place, said = self.walked[step], self.said[step]
+        for k, value in enumerate(values):
+            self.builder.store(value.type, value.ir, self.builder.offset(place, k * size), f", align 1{said}")
 
     def _place(self, step: int, address: str) -> str:
         """Where a load lies in host memory."""
