@@ -305,7 +305,7 @@ class LaneRounds:
         slots += [f"  %{name}.round = alloca i64"]
         if ordered:
             slots += [f"  %{name}.{slot} = alloca i64" for slot in ("turn", "turns")]
-            slots += [f"  %{name}.order = alloca [{b.width + LATER} x i8]"]
+            slots += [f"  %{name}.order = alloca [{2 * b.width} x i8]"]
         slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in _MASKS]
 
     def begin(self, mask: str) -> None:
