@@ -11,7 +11,10 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
 from warpglass.codegen import BlockShape
+from warpglass.codegen.lane_loops.costs import find_costs
 from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
+from warpglass.codegen.lane_loops.rounds import find_rounds
+from warpglass.codegen.lane_loops.stores import choose_lane_loops
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu.prepared import Prepared, prepare
@@ -118,6 +121,11 @@ EACH(search, const int* columns, const float* values, const float* x, float* y)
   }
   y[i] = low;
 }
+EACH(smallest, const int* columns, const float* values, const float* x, float* y)
+  int found = 1 << 30;
+  ROUNDS found = min(found, columns[k]);
+  y[i] = found;
+}
 EACH(chase, const int* columns, const float* values, const float* x, float* y)
   int at = i;
   ROUNDS at = columns[at];
@@ -130,6 +138,18 @@ EACH(in_step, const int* columns, const float* values, const float* x, float* y)
 }
 EACH(storing, const int* columns, const float* values, const float* x, float* y)
   ROUNDS y[i] += x[columns[k]];
+}
+EACH(mixed, const int* columns, const double* values, const double* x, double* y)
+  unsigned hash = 0; double sum = 1, last = 0, least = 0; bool odd = false;
+  #pragma unroll 1
+  ROUNDS {
+    hash = (hash ^ columns[k]) * 16777619u;
+    odd ^= hash & 1;
+    last = values[k] * 3;
+    sum = sum * x[columns[k]] + last;
+    least = fmin(least, sum);
+  }
+  y[i] = sum + last + hash % 1000 + least + odd;
 }
 EACH(waiting, const int* columns, const float* values, const float* x, float* y)
   ROUNDS while (((volatile const int*)columns)[k] < 0);
@@ -197,7 +217,7 @@ def _loops(name: str) -> dict[int, LaneLoop]:
 def _find(prepared: Prepared) -> dict[int, LaneLoop]:
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
-    return find_lane_loops(version.program, version.inference)
+    return choose_lane_loops(version.program, shape, promises, prepared.symbols, version.inference)
 
 
 def _arguments(kind: type = np.float32, count: int = 1, longest: int = 40) -> Arguments:
@@ -242,6 +262,49 @@ def test_results_are_those_of_the_reference(name: str) -> None:
     assert (reference != -7).any()
 
 
+def _long_rows(kind: type, odd: float) -> Arguments:
+    """Rows of up to 150 elements, of which a part has a NaN, mostly of another lane's payload, somewhere."""
+    args = _arguments(kind, longest=150)
+    starts, ends, values = args[0], args[1], args[3]
+    values[~np.isfinite(values)] = 0.5
+    rng = np.random.default_rng(3)
+    for thread in np.flatnonzero((rng.random(N) < odd) & (ends > starts)):
+        values[rng.integers(starts[thread], ends[thread])] = np.nan
+    if kind is np.float64:
+        bits = values.view(np.uint64)
+        bits[np.isnan(values)] += rng.integers(1, 1 << 50, int(np.isnan(values).sum()), np.uint64)
+    return args
+
+
+@pytest.mark.parametrize("odd", [0, 0.01, 1])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("spmv", np.float32), ("rolled", np.float64), ("mixed", np.float64)]
+)
+def test_lanes_of_many_rounds_that_go_at_once(name: str, kind: type, odd: float) -> None:
+    """Where one has a NaN in double precision, its group goes one by one."""
+    reference, kinds = (_run(name, _long_rows(kind, odd), engine) for engine in CPU_ENGINES)
+    assert reference.tobytes() == kinds.tobytes()
+    assert np.isfinite(reference).mean() > 0.9 or odd == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "waits"), [("spmv", True), ("mixed", True), ("side_by_side", True), ("smallest", False)]
+)
+def test_which_lanes_go_at_once(name: str, waits: bool) -> None:
+    """Those whose rounds wait for the ones before: for a sum, not for the least of some integers."""
+    prepared = prepare(wg.compile(SOURCE, name).compile())
+    shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
+    version = with_kinds(prepared.program, shape, prepared.symbols, promises)
+    kinds = version.inference.kinds
+    for loop in find_lane_loops(version.program, version.inference).values():
+        rounds = find_rounds(version.program, loop, kinds, shape, promises, prepared.symbols)
+        assert rounds is not None
+        costs = find_costs(
+            version.program, loop, kinds, shape, promises, prepared.symbols, rounds.paces, wide=False
+        )
+        assert costs.waits == waits
+
+
 def test_a_sum_is_right() -> None:
     starts, ends, columns, values, x, y, n = _arguments()
     values = np.where(np.isfinite(values), values, 0.5)[:, 0]
@@ -250,6 +313,7 @@ def test_a_sum_is_right() -> None:
     np.testing.assert_allclose(y, sums, rtol=1e-5)
 
 
+@pytest.mark.parametrize("length", [30, 120])
 @pytest.mark.parametrize("name", ["spmv", "either", "leaving"])
 @pytest.mark.parametrize(
     "wrong",
@@ -259,13 +323,13 @@ def test_a_sum_is_right() -> None:
         {249: (7, ELEMENTS), 101: (20, -5), 33: (5, ELEMENTS + 3), 34: (5, ELEMENTS)},
     ],
 )
-def test_faults_are_those_of_the_reference(name: str, wrong: dict[int, tuple[int, int]]) -> None:
+def test_faults_are_those_of_the_reference(name: str, wrong: dict[int, tuple[int, int]], length: int) -> None:
     """Each thread named meets a column outside in the round given; which comes first is decided by rounds."""
-    args = _arguments()
+    args = _arguments(longest=length)
     starts, ends, columns, _, x, *_ = args
     x[:] = 0.5  # nobody leaves early
     for thread, (round_, column) in wrong.items():
-        starts[thread], ends[thread] = thread * 12, thread * 12 + 30
+        starts[thread], ends[thread] = thread * 12, thread * 12 + length
         columns[starts[thread] + round_] = column
     reference, kinds = (_error(name, args, engine, KernelFault) for engine in CPU_ENGINES)
     assert kinds.place == reference.place

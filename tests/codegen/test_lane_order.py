@@ -41,20 +41,21 @@ def _aligned(values: np.ndarray) -> np.ndarray:
     return room[start : start + values.size]
 
 
-@pytest.mark.parametrize("width", [16, 32, 64, 128])
-def test_lanes_of_fewest_rounds_go_first(width: int) -> None:
-    """Those of as many in their order, and behind all of a mask the others."""
+@pytest.mark.parametrize("longest", [3, 8, 9, 500])
+@pytest.mark.parametrize("width", [8, 16, 32, 64, 128])
+def test_lanes_of_fewest_rounds_go_first(width: int, longest: int) -> None:
+    """Those of as many in their order, and behind all of a mask the others, whatever their rounds."""
     rng = np.random.default_rng(width)
-    rounds = _aligned(rng.integers(1, 4, width))
     active = rng.random(width) < 0.7
-    order = np.zeros(width, np.uint8)
+    rounds = _aligned(np.where(active, rng.integers(1, longest + 1, width), rng.integers(0, LONG, width)))
+    order = np.zeros(2 * width, np.uint8)
     mask = sum(1 << int(lane) for lane in np.flatnonzero(active))
 
     def emit(b: Builder) -> None:
         b.call("void", "wg_order_lanes", [("ptr", "%rounds"), (b.lanes, "%mask"), ("ptr", "%out")])
 
     _run(width, emit, rounds, mask, order)
-    assert order.tolist() == np.argsort(np.where(active, rounds, LONG), kind="stable").tolist()
+    assert order[:width].tolist() == np.argsort(np.where(active, rounds, LONG), kind="stable").tolist()
 
 
 @pytest.mark.parametrize(
@@ -67,8 +68,27 @@ def test_lanes_go_together_where_that_takes_less(rounds: list[int], active: int,
 
     def emit(b: Builder) -> None:
         after = b.value(f"sub {b.vector('i64')} {b.load(b.vector('i64'), '%rounds')}, {b.splat('i64', '1')}")
-        better = Costs(alone=100, together=1000).prefer_together(b, after, "%mask")
+        better, _ = Costs(alone=100, several=100, together=1000, waits=False).ways(b, after, "%mask")
         b.store("i8", b.value(f"zext i1 {better} to i8"), "%out")
 
     _run(32, emit, _aligned(np.array(rounds)), (1 << active) - 1, found)
     assert bool(found[0]) == together
+
+
+@pytest.mark.parametrize(
+    ("rounds", "active", "found"),
+    [([3] * 32, 32, "alone"), ([9] * 32, 32, "several"), ([2, 40], 2, "several")],
+)
+def test_lanes_of_many_rounds_go_at_once(rounds: list[int], active: int, found: str) -> None:
+    """Then a round takes less of each, so they do not go together."""
+    ways = np.zeros(2, np.uint8)
+    costs = Costs(alone=100, several=25, together=5000 if found == "alone" else 1200, waits=True)
+
+    def emit(b: Builder) -> None:
+        after = b.value(f"sub {b.vector('i64')} {b.load(b.vector('i64'), '%rounds')}, {b.splat('i64', '1')}")
+        for k, way in enumerate(costs.ways(b, after, "%mask")):
+            b.store("i8", b.value(f"zext i1 {way} to i8"), b.offset("%out", k))
+
+    padded = np.array(rounds + [LONG] * (32 - len(rounds)))
+    _run(32, emit, _aligned(padded), (1 << active) - 1, ways)
+    assert ways.tolist() == [found == "together", found == "several"]

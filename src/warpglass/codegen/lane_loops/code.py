@@ -21,10 +21,12 @@ from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..values.value import Value
+from .buffers import LaneBuffers
 from .costs import Costs, find_costs
 from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
-from .one_lane import Checked, LaneRegisters, OneLane
+from .joint import Joint, JointLane, joint_runners
+from .one_lane import Checked, Runner
 from .preparation import LaneRounds, Preparation
 from .ranges import LaneRanges
 from .repeats import Repeat, find_repeat
@@ -59,18 +61,18 @@ class LaneCode:
                     self.rounds[header] = found
                     wide = is_wide(program, loop, found)
                     self.costs[header] = find_costs(
-                        program, loop, kinds, shape, promises, warp.symbols, wide=wide
+                        program, loop, kinds, shape, promises, warp.symbols, found.paces, wide=wide
                     )
-            self._lane = OneLane(lanes)
-            self._registers = LaneRegisters(warp.registers)
-            self._steps = Steps(self._lane, self._registers, warp.symbols)
+            self.alone = Runner.alone(lanes, warp.registers, warp.symbols)
+            self.joint = joint_runners(lanes, warp.registers, warp.symbols)
 
     def declare(self) -> list[str]:
         """The stack slots, at the function's start."""
         if not self.loops:
             return []
         patience = ["  %patience = alloca i32", f"  store i32 {_PATIENCE}, ptr %patience"]
-        return [*patience, *self._slots, *self._registers.declare()]
+        runners = (self.alone, *self.joint)
+        return [*patience, *self._slots, *(line for one in runners for line in one.registers.declare())]
 
     def attempt(self, index: int) -> None:
         """At the start of a loop's header: let lanes run it alone; what is emitted next serves the rest."""
@@ -88,7 +90,7 @@ class _Attempt:
         self.b = code._builder
         self.dispatch = code._dispatch
         self.name = f"alone{loop.header}"
-        self.ranges = LaneRanges(code._lane.access)
+        self.ranges = LaneRanges(code.alone.lane.access)
         rounds = code.rounds.get(loop.header)
         self.rounds: LaneRounds | None = None
         self.wide, self.repeat = False, None
@@ -108,6 +110,24 @@ class _Attempt:
         self.counted = [group for group in self.groups if self._even(group)]
         self.misses: list[tuple[str, Group, str]] = []  # label, group, address
         self.said = say_apart(self.b, rounds.walks) if rounds is not None and loop.stores else {}
+        self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
+        self.joint = self._find_joint()
+
+    def _find_joint(self) -> Joint | None:
+        """The code for several lanes at once, if they may go so."""
+        code, loop = self.code, self.loop
+        if self.rounds is None or loop.stores or not (self.rounds.ordered and code.costs[loop.header].waits):
+            return None
+        return Joint(
+            code._program,
+            loop,
+            self.name,
+            self.rounds,
+            self.buffers,
+            code.joint,
+            self.known,
+            self._check_jointly,
+        )
 
     def emit(self) -> None:
         b, loop, name = self.b, self.loop, self.name
@@ -118,12 +138,13 @@ class _Attempt:
         b.branch(self._side_by_side(), f"{name}_beside", f"{name}_open")
         b.place(f"{name}_open")
         self._open()
+        if self.joint is not None:
+            b.place(f"{name}_joint")
+            self.joint.emit()
         b.place(f"{name}_lane")
         rest = b.load(b.lanes, f"%{name}.rest")
         lane = b.first_lane(rest) if self.rounds is None else self.rounds.next_lane()
-        self._take(lane)
-        self._prepare(lane)
-        b.jump(f"{name}_{loop.header}")
+        self._begin(lane)
         for index in loop.blocks:
             self._block(index)
         if self.rounds is None:
@@ -161,15 +182,9 @@ class _Attempt:
         b.store(b.lanes, left, f"%lanes_{self.loop.header}")
 
     # ------------------------------------------------------------------------------------ lanes and buffers
-    def _buffer(self, register: str) -> tuple[str, str]:
-        """A register's buffer and the type of its elements."""
-        type_ = self.code._registers.types[register]
-        return f'%"{self.name}.{register[1:]}"', "i8" if type_ == "i1" else type_
-
     def _lay_out(self) -> None:
         """Put what lanes need where each finds its own."""
         b, loop, code = self.b, self.loop, self.code
-        registers, lanes = code._warp.registers, code._warp.lanes
         mask = b.load(b.lanes, f"%lanes_{loop.header}")
         code._slots.append(f"  %{self.name}.rest = alloca {b.lanes}")
         b.store(b.lanes, mask, f"%{self.name}.rest")
@@ -179,64 +194,29 @@ class _Attempt:
         for target in loop.exits if self.rounds is None else ():
             code._slots.append(f"  %{self.name}.to{target} = alloca {b.lanes}")
             b.store(b.lanes, "0", f"%{self.name}.to{target}")
-        registers.enter(frozenset())
-        self.scalars: dict[str, str] = {}
-        self.buffered: list[str] = []
-        for register in sorted(loop.read | loop.kept):
-            value = registers.read(register)
-            if value.uniform:
-                known = value.constant is not None
-                self.scalars[register] = code._registers.take(register) if known else value.ir
-                if register not in loop.written:
-                    code._registers.put(register, value.ir)
-                continue
-            place, element = self._buffer(register)
-            text = lanes.as_vector(value).ir
-            if value.type == "i1":
-                text = b.value(f"zext {b.vector('i1')} {text} to {b.vector('i8')}")
-            code._slots.append(f"  {place} = alloca {b.vector(element)}, align 64")
-            b.store(b.vector(element), text, place, ", align 64")
-            self.buffered.append(register)
-
-    def _place(self, register: str, lane: str) -> tuple[str, str]:
-        buffer, element = self._buffer(register)
-        return self.b.value(f"getelementptr {element}, ptr {buffer}, i64 {lane}"), element
+        self.buffers.lay_out(code._warp.registers, code._warp.lanes, (code.alone, *code.joint))
 
     def _others(self, lanes: str) -> str:
         """All but the lowest of some lanes."""
         b = self.b
         return b.value(f"and {b.lanes} {lanes}, {b.value(f'sub {b.lanes} {lanes}, 1')}")
 
-    def _take(self, lane: str) -> None:
-        """Let the registers hold what a lane enters the loop with."""
-        b, registers = self.b, self.code._registers
-        for register in self.buffered:
-            if register in self.loop.read:
-                place, element = self._place(register, lane)
-                text = b.load(element, place)
-                if registers.types[register] == "i1":
-                    text = b.value(f"trunc i8 {text} to i1")
-                registers.put(register, text)
-        for register, text in self.scalars.items():
-            if register in self.loop.written:
-                registers.put(register, text)
-
     def _side_by_side(self) -> str:
         """An i1 that holds if the lowest and the highest lane load as lanes do that are all side by side.
 
         Or as those that share one place. Of the lowest two both may hold where a few lanes share a row.
         """
-        b, first, alone = self.b, self.loop.first, self.code._lane
+        b, first, alone = self.b, self.loop.first, self.code.alone
         assert first.base is not None
         rest = b.load(b.lanes, f"%{self.name}.rest")
         lanes = [b.first_lane(rest), b.last_lane(rest)]
         addresses: list[str] = []
         for lane in lanes:
-            self._take(lane)
-            self.code._registers.enter(frozenset())
+            self.buffers.take(alone, lane)
+            alone.registers.enter(frozenset())
             for step in self.loop.slice_:
-                self.code._steps.run(step, "-1", frozenset())
-            addresses.append(alone.fit(self.code._registers.read(first.base), "i64").ir)
+                alone.steps.run(step, "-1", frozenset())
+            addresses.append(alone.lane.fit(alone.registers.read(first.base), "i64").ir)
         apart = b.value(f"sub i64 {addresses[1]}, {addresses[0]}")
         expected = b.value(f"mul i64 {b.value(f'sub i64 {lanes[1]}, {lanes[0]}')}, {first.size}")
         near = [b.value(f"icmp eq i64 {apart}, {distance}") for distance in ("0", expected)]
@@ -258,15 +238,14 @@ class _Attempt:
             code._slots += [f"  {buffer}.of = alloca {whole}, align 64", f"  {buffer} = alloca i64"]
             least = self.ranges.count_rounds(self.counted, lanes, registers)
             b.store(whole, least, f"{buffer}.of", ", align 64")
+        first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
         for group in self.groups:
             if self._aligned(group):
                 low = self.ranges.bounds(group).low
-                from_root = b.value(f"sub i64 {self.scalars[group.root or '']}, {low}")
+                from_root = b.value(f"sub i64 {self.buffers.scalars[group.root or '']}, {low}")
                 uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
-        b.branch(
-            b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", f"{self.name}_lane", unlikely=True
-        )
+        b.branch(b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", first, unlikely=True)
 
     def _prepare_rounds(self, rounds: LaneRounds, lanes: FastLanes) -> None:
         """Find the lanes that go through the loop."""
@@ -275,7 +254,7 @@ class _Attempt:
         mask = b.load(b.lanes, f"%{self.name}.rest")
         preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds, mask)
         on = b.label("apart")
-        together = code.costs[self.loop.header].prefer_together(b, preparation.after, mask)
+        together, several = code.costs[self.loop.header].ways(b, preparation.after, mask)
         together = b.value(f"and i1 {together}, {preparation.counted()}")
         b.branch(together, f"{self.name}_beside", on)
         b.place(on)
@@ -290,9 +269,9 @@ class _Attempt:
             b.store(whole, lanes.as_vector(ends[name]).ir, self._end(name), ", align 64")
         if self.loop.stores:
             walks, after = rounds.rounds.walks, preparation.after
-            rounds.prepare_all(plan, mask, Meeting(b, walks, plan.addresses, after, mask))
+            rounds.prepare_all(plan, mask, several, Meeting(b, walks, plan.addresses, after, mask))
         else:
-            rounds.prepare(plan, mask)
+            rounds.prepare(plan, mask, several)
 
     def _end(self, name: str) -> str:
         """Where a register's last values are that are known in front of the loop."""
@@ -300,30 +279,47 @@ class _Attempt:
 
     def _aligned(self, group: Group) -> bool:
         """Whether it is found in front of the loop that a group's root lies whole elements from its range."""
-        return not self._even(group) and group.size > 1 and group.root in self.scalars
+        return not self._even(group) and group.size > 1 and group.root in self.buffers.scalars
 
     def _even(self, group: Group) -> bool:
         """Whether no load of a group is out of its range because rounds are counted for that."""
         return self.rounds is None and group.stride is not None
 
-    def _prepare(self, lane: str) -> None:
-        """Let a lane's accesses be checked."""
-        b, one = self.b, self.code._lane
-        one.groups = {step: group for group in self.groups for step in group.steps}
-        one.missed = self._missed
-        one.ranges = {group.leader: self._range(group) for group in self.groups}
+    def _begin(self, lane: str) -> None:
+        """A lane begins."""
+        b, alone = self.b, self.code.alone
+        alone.lane.missed = self._missed
+        self.buffers.take(alone, lane)
+        self._check_by_ranges(alone)
         if self.rounds is not None:
-            self.rounds.enter(lane)
+            self.entered = self.rounds.enter(lane)
+            self.rounds.look_ahead(self.rounds.later)
+            self.rounds.set_round("0")
         elif self.counted:
             buffer = f"%{self.name}.rounds"
             place = b.value(f"getelementptr i64, ptr {buffer}.of, i64 {lane}")
             b.store("i64", b.load("i64", place), buffer)
+        b.jump(f"{self.name}_{self.loop.header}")
 
-    def _range(self, group: Group) -> Checked:
+    def _check_jointly(self, runner: Runner, missed: str) -> None:
+        """Let the accesses of a lane among several be checked; what misses goes to a label."""
+        runner.lane.missed = lambda group, address: missed
+        assert isinstance(runner.lane, JointLane)
+        runner.lane.give_up = missed
+        self._check_by_ranges(runner)
+
+    def _check_by_ranges(self, runner: Runner) -> None:
+        """Let a lane's accesses be checked."""
+        costs = self.code.costs.get(self.loop.header)
+        runner.steps.chain = costs.chain if costs is not None and self.groups else frozenset()
+        runner.lane.groups = {step: group for group in self.groups for step in group.steps}
+        runner.lane.ranges = {group.leader: self._range(group, runner) for group in self.groups}
+
+    def _range(self, group: Group, runner: Runner) -> Checked:
         """The range that a group is checked against."""
         b = self.b
         bounds, limit = self.ranges.bounds(group), self.ranges.limit(group)
-        root = "0" if group.root is None else self.code._registers.take(group.root)
+        root = "0" if group.root is None else runner.registers.take(group.root)
         host, from_root = (
             b.value(f"add i64 {bounds.low}, {bounds.delta}"),
             b.value(f"sub i64 {root}, {bounds.low}"),
@@ -335,14 +331,9 @@ class _Attempt:
 
     def _leave(self, target: int, lane: str) -> None:
         """A lane goes to a block behind the loop."""
-        b, registers = self.b, self.code._registers
+        b = self.b
         b.place(f"{self.name}_to_{target}")
-        for register in sorted(self.loop.kept - self.known):
-            place, element = self._place(register, lane)
-            text = registers.take(register)
-            if registers.types[register] == "i1":
-                text = b.value(f"zext i1 {text} to i8")
-            b.store(element, text, place)
+        self.buffers.give_back(self.code.alone, lane, self.loop.kept - self.known)
         if self.rounds is None:
             rest, left = b.load(b.lanes, f"%{self.name}.rest"), f"%{self.name}.to{target}"
             bit = b.value(f"and {b.lanes} {rest}, {b.value(f'sub {b.lanes} 0, {rest}')}")
@@ -356,7 +347,7 @@ class _Attempt:
         for register in sorted(self.known):
             self._blend_end(register)
         for register in sorted(loop.kept - self.known):
-            place, element = self._buffer(register)
+            place, element = self.buffers.buffer(registers.types[register], register)
             text = b.load(b.vector(element), place, ", align 64")
             if element == "i8" and registers.types[register] == "i1":
                 text = b.value(f"trunc {b.vector('i8')} {text} to {b.vector('i1')}")
@@ -384,21 +375,23 @@ class _Attempt:
         b, code = self.b, self.code
         block = code._program.blocks[index]
         b.place(f"{self.name}_{index}")
-        one = code._lane
+        one, number = code.alone.lane, ""
         if self.rounds is not None:
-            one.walked, one.said = self.rounds.places(), self.said
+            number = self.rounds.round()
+            one.walked, one.said = self.rounds.places(self.entered, number), self.said
         elif self.counted:
             self._spend_round()
         live = (code._program.live[after] for after in block.successors)
-        code._registers.enter(frozenset().union(*live))
+        code.alone.registers.enter(frozenset().union(*live))
         for step in block.steps:
             if self.repeat is None or step.number in self.repeat.steps:
-                code._steps.run(step, "-1", frozenset())
+                code.alone.steps.run(step, "-1", frozenset())
         if self.rounds is not None:
             if self.repeat is not None:
                 self._move_on(self.repeat)
             one.walked, one.said = {}, {}
-            over, out, again = self.rounds.over(), self._to(self.loop.exits[0]), f"{self.name}_{index}"
+            over = self.rounds.over(number, self.entered.last)
+            out, again = self._to(self.loop.exits[0]), f"{self.name}_{index}"
             hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
             b.emit(f"br i1 {over}, label %{out}, label %{again}{hint}")
             return
@@ -406,7 +399,7 @@ class _Attempt:
             case Branch(step, _, _, taken, other):
                 guard = step.instruction.guard
                 assert guard is not None, "a branch terminator is guarded"
-                b.branch(code._steps.predicate(guard).ir, self._to(taken), self._to(other))
+                b.branch(code.alone.steps.predicate(guard).ir, self._to(taken), self._to(other))
             case Jump(target):
                 b.jump(self._to(target))
             case _:
@@ -414,7 +407,7 @@ class _Attempt:
 
     def _move_on(self, repeat: Repeat) -> None:
         """At the end of one of the parts of a round."""
-        registers = self.code._registers
+        registers = self.code.alone.registers
         for name, pace in sorted(repeat.paces.items()):
             type_ = registers.types[name]
             registers.put(name, self.b.value(f"add {type_} {registers.take(name)}, {pace}"))
@@ -456,7 +449,7 @@ class _Attempt:
             self._look(self.rounds.first_strays())
         elif self.counted:
             b.place(f"{self.name}_spent")
-            bases = [(group, self.code._registers.take(group.base or "")) for group in self.counted]
+            bases = [(group, self.code.alone.registers.take(group.base or "")) for group in self.counted]
             self._look([(group, b.value(f"add i64 {base}, {group.low}")) for group, base in bases])
 
     def _look(self, accesses: Sequence[tuple[Group | Walk, str]]) -> None:

@@ -7,7 +7,7 @@ does its own. So it depends on how many rounds there are, which is known in fron
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...isa.lanes import Outline
@@ -20,27 +20,45 @@ from ..values.facts import FactLanes
 from ..values.results import Result
 from ..values.value import Value
 from .find import LaneLoop, are_apart, reached
+from .joint import LANES
 
 # Eighths of a processor's cycle, as measured on Sapphire Rapids. For one lane: an instruction, of which few
-# are left when LLVM is through, a load, an operation on a number that rounds hand on, a division, and what it
-# takes to begin and to end, which the processor cannot foresee. For all lanes: an instruction on 32 bits and
-# on 64, a load, a division, a round.
-_STEP, _LOAD, _CARRIED, _DIVISION, _LANE = 1, 8, 32, 32, 96
+# are left when LLVM is through, a load, a division, and what it takes to begin and to end, which the
+# processor cannot foresee. For all lanes: an instruction on 32 bits and on 64, a load, a division, a round.
+_STEP, _LOAD, _DIVISION, _LANE = 1, 8, 32, 96
+# After which time an operation has the result that the next round's waits for: on floats, a product of
+# integers, another.
+_FLOAT, _PRODUCT, _INTEGER = 32, 24, 8
+_PRODUCTS = frozenset(("mul", "mad"))
+# Of what a lane's round takes, up to which part its instructions keep the processor busy while one waits.
+_SHORT = 0.9
 _WIDE, _GATHER, _DIVISIONS, _ROUND = {32: 10, 64: 20}, 480, {32: 256, 64: 768}, 400
 _DIVIDING = frozenset(("fdiv", "llvm.sqrt", "udiv", "sdiv", "urem", "srem"))
 _MOST_ROUNDS = (1 << 16) - 1  # that are counted
+# Rounds of a lane, in the mean, from which on several go at once: it has more ends that are not foreseen.
+_MANY = 6
 _AT_ONCE = 8  # rounds that LLVM does in vectors, as if lanes had that many
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a round takes of a lane that goes `alone`, and of all lanes `together`."""
+    """What a round takes of a lane that goes `alone`, with `several` at once, and of all lanes `together`.
+
+    If a round `waits` for the one before it, several had better go at once. The steps of `chain` compute the
+    floats that it waits for.
+    """
 
     alone: int
+    several: int
     together: int
+    waits: bool
+    chain: frozenset[int] = frozenset()
 
-    def prefer_together(self, b: Builder, after: str, mask: str) -> str:
-        """An i1: lanes of a mask, with so many rounds (i64) after their first, had better go together."""
+    def ways(self, b: Builder, after: str, mask: str) -> tuple[str, str]:
+        """How lanes of a mask, with so many rounds (i64) after their first, had better go.
+
+        Two i1: all lanes together; if not, several at once (joint.py), for which it takes many rounds.
+        """
         words, whole = b.vector("i64"), b.vector("i32")
         after = b.intrinsic("umin", "i64", after, f"splat (i64 {_MOST_ROUNDS - 1})", lanes=b.width)
         rounds = b.value(f"trunc {words} {after} to {whole}")
@@ -52,8 +70,11 @@ class Costs:
         lanes = b.value(f"zext {b.lanes} {lanes} to i64") if b.width < 64 else lanes
         lanes = b.value(f"trunc {b.lanes} {lanes} to i64") if b.width > 64 else lanes
         begun = b.value(f"mul i64 {lanes}, {_LANE}")
-        alone = b.value(f"add i64 {b.value(f'mul i64 {each}, {self.alone}')}, {begun}")
-        return b.value(f"icmp ugt i64 {alone}, {b.value(f'mul i64 {longest}, {self.together}')}")
+        many = b.value(f"icmp uge i64 {each}, {b.value(f'mul i64 {lanes}, {_MANY}')}")
+        round_ = b.value(f"select i1 {many}, i64 {self.several}, i64 {self.alone}")
+        alone = b.value(f"add i64 {b.value(f'mul i64 {each}, {round_}')}, {begun}")
+        together = b.value(f"icmp ugt i64 {alone}, {b.value(f'mul i64 {longest}, {self.together}')}")
+        return together, many
 
     @staticmethod
     def _reduced(b: Builder, way: str, rounds: str) -> str:
@@ -68,10 +89,14 @@ def find_costs(
     shape: BlockShape,
     promises: Promises,
     symbols: Symbols,
+    even: Collection[str],
     *,
     wide: bool,
 ) -> Costs:
-    """What a round of a loop takes; one that is `wide` is done with others in vectors."""
+    """What a round of a loop takes in which registers move on evenly.
+
+    One that is `wide` is done with others in vectors.
+    """
     steps = [step for index in loop.blocks for step in program.blocks[index].steps]
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     lanes = _Work(shape, promises)
@@ -81,10 +106,25 @@ def find_costs(
             operands.results(step)
         else:
             lanes.load_once(step, kinds)
-    carried = reached(steps, {name for name in loop.read & loop.written if is_float(types[name])})
-    chain = sum(not carried.isdisjoint(step.reads) and not carried.isdisjoint(step.writes) for step in steps)
-    alone = lanes.alone // _AT_ONCE if wide else max(lanes.alone, _CARRIED * chain)
-    return Costs(alone, lanes.together)
+    carried = reached(steps, set(loop.read & loop.written).difference(even))
+    chain = [
+        step for step in steps if not (carried.isdisjoint(step.reads) or carried.isdisjoint(step.writes))
+    ]
+    latency = sum(_latency(step, types) for step in chain)
+    # In chains of integers, which are shorter, the next lane's mostly begins early enough, and LLVM may
+    # compute them in another order.
+    floats = frozenset(step.number for step in chain if _latency(step, types) == _FLOAT)
+    if wide:
+        return Costs(lanes.alone // _AT_ONCE, lanes.alone // _AT_ONCE, lanes.together, waits=False)
+    alone, several = max(lanes.alone, _FLOAT * len(floats)), max(lanes.alone, latency // LANES)
+    return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone, floats)
+
+
+def _latency(step: Step, types: Mapping[str, str]) -> int:
+    """How long another step waits for a step's result."""
+    if any(is_float(types[name]) for name in step.writes):
+        return _FLOAT
+    return _PRODUCT if step.instruction.opcode in _PRODUCTS else _INTEGER
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
+from ...program import Step
 from ..lanes.fast import FastLanes
+from ..operands import Symbols
 from ..registers import Registers
+from ..steps import Steps
 from ..values.value import Value, literal, no_offsets, one_value, replace
 from .find import Group
 
@@ -76,6 +79,10 @@ class OneLane(FastLanes):
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
+    def held(self, a: Value) -> Value:
+        """The same float, computed in front of all that follows."""
+        return replace(a, ir=self.builder.value(f'call {a.type} asm sideeffect "", "=x,0"({a.type} {a.ir})'))
+
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         step = self.access.step
         place = self.walked.get(step) or self._place(step, address.ir)
@@ -124,11 +131,13 @@ class OneLane(FastLanes):
 
 
 class LaneRegisters(Registers):
-    """The registers of one lane, all of them scalars, apart from those of the warp."""
+    """The registers of one lane, all of them scalars, apart from those of the warp.
 
-    prefix = "%alone"
+    The names of their homes begin with `prefix`.
+    """
 
-    def __init__(self, warp: Registers):
+    def __init__(self, warp: Registers, prefix: str):
+        self.prefix = prefix
         kinds = {name: _scalar(warp.kind(name), warp.builder.width) for name in warp.types}
         super().__init__(warp.builder, {}, kinds)
         self.types = warp.types
@@ -144,6 +153,43 @@ class LaneRegisters(Registers):
         if kind.constant is not None:
             return literal(type_, kind.constant, BITS[type_])
         return self.read(name).ir if not self.stored(name) else self._load((name, ""), self.home((name, "")))
+
+
+class LaneSteps(Steps):
+    """Runs steps for one lane. What the steps of `chain` have written LLVM computes where they stand.
+
+    It would move them behind the checks of all loads that follow, whose addresses it had to keep until then:
+    they are more than the processor has registers.
+    """
+
+    def __init__(self, lanes: OneLane, registers: LaneRegisters, symbols: Symbols):
+        super().__init__(lanes, registers, symbols)
+        self._one = lanes
+        self.chain: frozenset[int] = frozenset()
+
+    def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
+        super().run(step, mask, blend)
+        if step.number not in self.chain:
+            return
+        for name in step.writes:
+            value = self.registers.read(name)
+            if value.type in ("float", "double") and value.constant is None:
+                self.registers.write(name, self._one.held(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What runs the steps of one lane."""
+
+    lane: OneLane
+    registers: LaneRegisters
+    steps: LaneSteps
+
+    @staticmethod
+    def alone(like: FastLanes, warp: Registers, symbols: Symbols) -> Runner:
+        """That of a lane that goes alone."""
+        lane, registers = OneLane(like), LaneRegisters(warp, "%alone")
+        return Runner(lane, registers, LaneSteps(lane, registers, symbols))
 
 
 def _scalar(kind: Value, width: int) -> Value:

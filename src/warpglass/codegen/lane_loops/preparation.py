@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ..builder import Builder
+from ..builder import Builder, widened
 from ..lanes.fast import FastLanes
 from ..machine.target import misses_pages
 from ..memory.access import Bounds
@@ -26,7 +26,7 @@ _MASKS = ("able", "others")
 # Where a warp's lanes load one behind the other, over no more than so many bytes, the next warp's mostly go
 # on there; which lane loads what is not known that well, so some bytes are added. Else it is a later lane's
 # walk that is asked for.
-_NEAR, _MORE, _LATER = 1 << 16, 512, 8
+_NEAR, _MORE, LATER = 1 << 16, 512, 8
 # What is compared as 64 bits must be below this, so that nothing wraps.
 _FAR = 1 << 62
 
@@ -272,6 +272,14 @@ class Plan:
     strays: Callable[[], str]
 
 
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """How many rounds a lane has, and where its walks start in host memory."""
+
+    last: str
+    starts: tuple[str, ...]
+
+
 class LaneRounds:
     """The code of one loop's rounds, lane by lane; `name` is what the names of its labels begin with.
 
@@ -283,7 +291,7 @@ class LaneRounds:
         self.b = b
         self._name = name
         self.rounds = rounds
-        self._ordered = ordered
+        self.ordered = ordered
         self._times = times
         # Walks at known distances from each other are known to be: where the first of them begins is kept.
         places = [(walk.array, walk.first.moved) for walk in rounds.walks]
@@ -296,7 +304,8 @@ class LaneRounds:
         slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in buffers]
         slots += [f"  %{name}.round = alloca i64"]
         if ordered:
-            slots += [f"  %{name}.turn = alloca i64", f"  %{name}.order = alloca [{b.width + _LATER} x i8]"]
+            slots += [f"  %{name}.{slot} = alloca i64" for slot in ("turn", "turns")]
+            slots += [f"  %{name}.order = alloca [{2 * b.width} x i8]"]
         slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in _MASKS]
 
     def begin(self, mask: str) -> None:
@@ -304,15 +313,18 @@ class LaneRounds:
         for masks in _MASKS:
             self.b.store(self.b.lanes, mask if masks == "able" else "0", f"%{self._name}.{masks}")
 
-    def prepare(self, plan: Plan, mask: str) -> None:
-        """Let the lanes go that can, and leave those of a mask that cannot to the loop for all lanes."""
+    def prepare(self, plan: Plan, mask: str, several: str) -> None:
+        """Let the lanes go that can, and leave those of a mask that cannot to the loop for all lanes.
+
+        `several` is an i1: some may go at once.
+        """
         b = self.b
         others = self._look(plan, mask)
         b.store(b.lanes, others, f"%{self._name}.others")
         b.jump(self._on)
-        self._go(plan)
+        self._go(plan, several)
 
-    def prepare_all(self, plan: Plan, mask: str, meeting: Meeting) -> None:
+    def prepare_all(self, plan: Plan, mask: str, several: str, meeting: Meeting) -> None:
         """Let the lanes of a mask go if all of them can, and nothing that one stores meets another's."""
         b, beside = self.b, f"{self._name}_beside"
         self._look(plan, mask)
@@ -320,7 +332,7 @@ class LaneRounds:
         b.place(self._on)
         self._on = b.label("go")
         b.branch(meeting.emit(), beside, self._on)
-        self._go(plan)
+        self._go(plan, several)
 
     def _look(self, plan: Plan, mask: str) -> str:
         """Go to `_on` if all lanes of a mask can go; else those that cannot have no range to look for."""
@@ -339,7 +351,7 @@ class LaneRounds:
         b.place(near)
         return others
 
-    def _go(self, plan: Plan) -> None:
+    def _go(self, plan: Plan, several: str) -> None:
         """Let the lanes begin that can."""
         b, name = self.b, self._name
         b.place(self._on)
@@ -348,11 +360,14 @@ class LaneRounds:
         some = b.label("some")
         b.branch(b.someone(plan.able), some, f"{name}_leave")
         b.place(some)
-        if self._ordered:
+        if self.ordered:
             rounds, order = self._buffers[-1], f"%{name}.order"
             b.call("void", "wg_order_lanes", [("ptr", rounds), (b.lanes, plan.able), ("ptr", order)])
             b.store("i64", "0", b.offset(order, b.width))  # behind the last one no later lane is asked for
             b.store("i64", "0", f"%{name}.turn")
+            turns = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, plan.able)])
+            turns = b.value(f"select i1 {several}, i64 {b.value(widened(turns, b.width))}, i64 0")
+            b.store("i64", turns, f"%{name}.turns")  # of lanes that go at once
 
     def _look_out(self, buffer: str, start: str) -> None:
         """Note for each lane of a walk where it begins, or one of the next warp, to be asked for early."""
@@ -367,57 +382,69 @@ class LaneRounds:
     def next_lane(self) -> str:
         """The lane whose turn it is, an i64."""
         b, turn = self.b, f"%{self._name}.turn"
-        if not self._ordered:
+        if not self.ordered:
             lane = b.first_lane(b.load(b.lanes, f"%{self._name}.rest"))
-            self._later = b.value(f"and i64 {b.value(f'add i64 {lane}, {_LATER}')}, {b.width - 1}")
+            self.later = b.value(f"and i64 {b.value(f'add i64 {lane}, {LATER}')}, {b.width - 1}")
             return lane
         now = b.load("i64", turn)
         b.store("i64", b.value(f"add i64 {now}, 1"), turn)
-        lane, self._later = (self._in_order(now, away) for away in (0, _LATER))
-        return lane
+        self.later = self.in_order(now, LATER)
+        return self.in_order(now)
 
-    def _in_order(self, turn: str, away: int) -> str:
+    def in_order(self, turn: str, away: int = 0) -> str:
+        """The lane that has a turn, or one so many turns later, an i64."""
         b = self.b
         place = b.offset(b.offset(f"%{self._name}.order", turn), away)
         return b.value(f"zext i8 {b.load('i8', place)} to i64")
 
-    def enter(self, lane: str) -> None:
-        """A lane begins."""
+    def enter(self, lane: str) -> Entered:
+        """What a lane needs that begins."""
         b = self.b
         found = {
             k: b.load("i64", b.value(f"getelementptr i64, ptr {buffer}, i64 {lane}"))
             for k, buffer in self._buffers.items()
         }
-        self._last, walks = found.pop(-1), self.rounds.walks
+        last, walks = found.pop(-1), self.rounds.walks
         if self._times > 1:
-            self._last = b.value(f"mul i64 {self._last}, {self._times}")
+            last = b.value(f"mul i64 {last}, {self._times}")
         starts = {k: b.value(f"inttoptr i64 {start} to ptr") for k, start in found.items()}
-        self._starts = [
+        places = [
             b.offset(starts[lead], walk.first.number - walks[lead].first.number)
             for walk, lead in zip(walks, self._leads, strict=True)
         ]
-        b.store("i64", "0", f"%{self._name}.round")
+        return Entered(last, tuple(places))
+
+    def look_ahead(self, later: str) -> None:
+        """As a lane has its turn, ask for what a later one will load."""
+        b = self.b
         for buffer in self._soon:
-            place = b.load("ptr", b.value(f"getelementptr i64, ptr {buffer}, i64 {self._later}"))
+            place = b.load("ptr", b.value(f"getelementptr i64, ptr {buffer}, i64 {later}"))
             b.call("void", "llvm.prefetch.p0", [("ptr", place), ("i32", "0"), ("i32", "3"), ("i32", "1")])
 
-    def places(self) -> dict[int, str]:
-        """Where the walks' loads of this round are in host memory, by step."""
+    def set_round(self, number: str) -> None:
+        """The next round is the one of a number."""
+        self.b.store("i64", number, f"%{self._name}.round")
+
+    def round(self) -> str:
+        """The number of this round."""
+        return self.b.load("i64", f"%{self._name}.round")
+
+    def places(self, entered: Entered, number: str) -> dict[int, str]:
+        """Where a lane's walks load in the round of a number, in host memory, by step."""
         b = self.b
-        self._round = b.load("i64", f"%{self._name}.round")
         found: dict[int, str] = {}
-        for walk, start in zip(self.rounds.walks, self._starts, strict=True):
+        for walk, start in zip(self.rounds.walks, entered.starts, strict=True):
             pace = walk.pace // self._times
-            place = b.offset(start, b.value(f"mul i64 {self._round}, {pace}")) if pace else start
+            place = b.offset(start, b.value(f"mul i64 {number}, {pace}")) if pace else start
             found |= {step: b.offset(place, distance) for step, distance in walk.steps.items()}
         return found
 
-    def over(self) -> str:
-        """At the end of a round: an i1 that holds if it was the last."""
+    def over(self, number: str, last: str) -> str:
+        """At the end of a round: an i1 that holds if there are no more."""
         b = self.b
-        following = b.value(f"add i64 {self._round}, 1")
-        b.store("i64", following, f"%{self._name}.round")
-        return b.value(f"icmp eq i64 {following}, {self._last}")
+        following = b.value(f"add i64 {number}, 1")
+        self.set_round(following)
+        return b.value(f"icmp eq i64 {following}, {last}")
 
     def first_strays(self) -> list[tuple[Walk, str]]:
         """Where the walks of the first lane begin that is in another range than a site remembers."""

@@ -140,6 +140,12 @@ def multiplies_bytes() -> bool:
 
 
 @lru_cache(maxsize=1)
+def packs_bytes() -> bool:
+    """Whether the processor moves the bytes of a mask side by side."""
+    return "avx512vbmi2" in _available()
+
+
+@lru_cache(maxsize=1)
 def rounds_as_told() -> bool:
     """Whether instructions of the processor can say how they round."""
     return "avx512f" in _available()
