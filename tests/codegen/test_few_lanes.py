@@ -14,6 +14,7 @@ from tests.levels import numbers
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, grid_class, kernel
 from warpglass.codegen.few_lanes.find import APART, ONE, FewRegion, Form
+from warpglass.codegen.few_lanes.function import LEFT
 from warpglass.codegen.passes import PASSES
 from warpglass.codegen.version import Version
 from warpglass.engine.cpu.prepared import prepare
@@ -151,6 +152,18 @@ extern "C" __global__ void interpreted(int *data, int *out, const int *lengths, 
   }
   out[i] = a ^ b;
 }
+// Edges are relaxed: nobody reads what others change, unless both arrays are one, and some have many edges.
+extern "C" __global__ void relaxed(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int *from = n == 2 ? out : data;
+  int rounds = lengths[i] * (n == 3 ? 100 : 1);
+  #pragma unroll 1
+  for (int k = 0; k < rounds; k++) {
+    int at = from[(i * 7 + k) & 63] & 127;
+    if (k & 1) atomicMin(&out[n == 37 && k == 21 ? -4000 : at], k - i);
+    else atomicMin(&out[at ^ 5], -k);
+  }
+}
 // All lanes have as many rounds.
 extern "C" __global__ void alike(int *data, int *out, const int *lengths, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
@@ -215,6 +228,14 @@ def test_both_engines_end_alike(name: str, grid: int, block: int, n: int):
     assert isinstance(fast, str) == (name in ("beyond", "trapped") or n == 37)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 37], ids=["kept", "seen", "too many", "faulting"])
+def test_changes_that_nobody_reads_may_be_kept(n: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("WARPGLASS_THREADS", "1")
+    reference, fast = (_ending("relaxed", engine, 12, 96, n) for engine in CPU_ENGINES)
+    assert reference == fast
+    assert isinstance(fast, str) == (n == 37)
+
+
 def test_a_lane_that_stays_is_stopped():
     found = _ending("endless", "kinds", 1, 32, 0, timeout=0.5)
     assert isinstance(found, str)
@@ -247,7 +268,9 @@ def test_loops_that_part_lanes_have_code_for_few(name: str):
     assert all(one.alone == (name in ("rows", "places")) for one in regions)
 
 
-@pytest.mark.parametrize(("name", "apart"), [("searching", True), ("interpreted", True), ("carried", False)])
+@pytest.mark.parametrize(
+    ("name", "apart"), [("searching", True), ("interpreted", True), ("relaxed", True), ("carried", False)]
+)
 def test_lanes_may_go_apart_where_none_sees_the_others(name: str, apart: bool):
     regions = _regions(name)
     assert regions
@@ -273,3 +296,13 @@ def test_their_functions_are_in_the_kernel():
     (region,) = _regions("rows")
     for name in (f"one_{region.header}", f"few_{region.header}"):
         assert f"@{name}(" in ir
+
+
+def test_the_last_lane_goes_on_in_the_code_for_one():
+    prepared = prepare(wg.compile(SOURCE, "carried").compile())
+    shape, promises = BlockShape((BLOCK, 1, 1)), Promises(grid_class((3, 1, 1)))
+    ir = kernel.generate(prepared.program, shape, prepared.symbols, (), promises).ir
+    (region,) = _regions("carried")
+    few, one = (ir.partition(f"@{name}_{region.header}(")[2].partition("\n}")[0] for name in ("few", "one"))
+    assert f"store i32 {LEFT}, ptr %code" in few
+    assert f"store i32 {LEFT}, ptr %code" not in one

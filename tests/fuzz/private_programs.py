@@ -1,13 +1,15 @@
 """Random CUDA C++ whose lanes part, and none sees what others do: `attempt(number)` is what watched.py tries.
 
 Nested loops over local arrays and over memory that nobody writes, with switches, early ends of loops and now
-and then an index that is out of bounds; what comes out is stored at the end. One lane after the other may run
-such loops. Every loop is entered by so many warps that both ways are taken in each launch.
+and then an index that is out of bounds; what comes out is stored at the end. Some change elements of an array
+by what commutes, and nobody looks at those, but for some. One lane after the other may run such loops. Every
+loop is entered by so many warps that both ways are taken in each launch.
 """
 
 from __future__ import annotations
 
 import random
+import zlib
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.errors import KernelFault
 
 _DATA, _BLOCKS = 1024, 8
+_CHANGES = ("atomicAdd", "atomicMin", "atomicMax", "atomicOr", "atomicXor", "atomicAnd")
 _TYPES = ("int", "unsigned char", "short", "double", "long long", "float")
 
 
@@ -31,10 +34,14 @@ class _Writer:
         kinds = self.random.choices(_TYPES, k=self.random.randrange(0, 3))
         self.arrays = [(f"s{k}", kind, self.random.choice([2, 4, 8, 16])) for k, kind in enumerate(kinds)]
         self.shared = self.random.random() < 0.3
+        # What changes `sums`: nothing, one operation or two; and whether that is looked at.
+        self.changes = self.random.sample(_CHANGES, self.random.choice([0, 0, 1, 1, 1, 2]))
+        self.looks = self.random.random() < 0.2
 
     def program(self) -> str:
         head = [
-            'extern "C" __global__ void k(const int *data, const unsigned char *bytes, int *out, int n) {',
+            'extern "C" __global__ void k(const int *data, const unsigned char *bytes, int *out, '
+            "int *sums, int n) {",
             "int i = blockIdx.x * blockDim.x + threadIdx.x;",
         ]
         if self.shared:
@@ -71,6 +78,8 @@ class _Writer:
             return f"(int){name}[({left}) & {size - 1}]"
         if kind == 4 and self.shared:
             return f"tile[({left}) & 63]"
+        if kind == 5 and self.looks:
+            return f"sums[({left}) & {_DATA - 1}]"
         return f"({left} {one.choice('+-*^&|')} {right})"
 
     def _test(self) -> str:
@@ -93,6 +102,10 @@ class _Writer:
             self.lines.append(f"{array}[({self._number()}) & {size - 1}] = {self._number()};")
         elif kind < 5:
             self.lines.append(f"f = f * {one.uniform(0.5, 1.5):.3f} + ({self._number(1)}) * 0.01;")
+        elif kind < 6 and self.changes:
+            reach = (64 if one.random() < self.strays else 1) * _DATA - 1
+            change = f"{one.choice(self.changes)}(&sums[({self._number(1)}) & {reach}], {self._number(1)});"
+            self.lines.append(f"if ({self._test()}) {change}" if one.random() < 0.5 else change)
         elif kind < 7:
             end = one.choice(["break", "continue"] if inside else ["t++"])
             self.lines.append(f"if ({self._test()} && ({self._test()})) {end};")
@@ -152,6 +165,7 @@ def _ending(number: int, text: str, engine: str) -> bytes | str:
         rng.integers(0, 1 << 30, _DATA, np.int32),
         rng.integers(0, 256, _DATA, np.uint8),
         np.zeros(_BLOCKS * block, np.int32),
+        rng.integers(-(1 << 20), 1 << 20, _DATA, np.int32),
     ]
     with engine_mode(engine):
         kernel = wg.compile(text, "k", language="cuda")
@@ -159,8 +173,8 @@ def _ending(number: int, text: str, engine: str) -> bytes | str:
             wg.run(kernel, _BLOCKS, block, [*args, np.int32(n)], device="cpu", timeout=60)
         except KernelFault as error:
             wg.reset("cpu")
-            return str(error)
-    return args[-1].tobytes()
+            return f"{error}; {zlib.crc32(args[-1].tobytes()):x}"
+    return b"".join(one.tobytes() for one in args[-2:])
 
 
 def _short(ending: bytes | str) -> str:

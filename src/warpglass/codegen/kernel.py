@@ -167,8 +167,10 @@ def _module(
     functions = access_functions(access, declared, width)
     functions += steps
     functions += outline_helpers(lanes.outlines, declared, width)
+    if version.lane_loops or any(region.apart for region in version.few_lanes.values()):
+        functions.append(learn_helper())
     if version.lane_loops:
-        functions += [learn_helper(), order_helper(declared, width)]
+        functions.append(order_helper(declared, width))
     if scheduling.named:
         functions.append(barrier_helpers(declared))
     if scheduling.turns:

@@ -269,6 +269,7 @@ DECLARATIONS = frozenset(
         "declare i32 @llvm.cttz.i32(i32, i1)",
         "declare i64 @llvm.cttz.i64(i64, i1)",
         "declare i64 @llvm.smin.i64(i64, i64)",
+        "declare i64 @llvm.umax.i64(i64, i64)",
         "declare i64 @llvm.umin.i64(i64, i64)",
         "declare i64 @llvm.usub.sat.i64(i64, i64)",
     }

@@ -276,6 +276,7 @@ class WarpFunction(BlockCode):
         b = self.builder
         b.place("leave")
         self._put_rows()
+        self.few_lanes.end()
         if self._gates.gates:
             b.branch(self._gates.anyone(), "look", "quit")
             self._look()

@@ -5,13 +5,19 @@ that accesses are checked against are loaded where the lane begins. A helper fin
 that misses its own, and the lane begins again; if that does not help, all lanes go together. So ranges do not
 change in the region's loops. Of an address that is an index from a base which does not change either, neither
 does the index at which the range begins, nor the base in host memory: one comparison of the index is left.
+
+Changes of memory that others may not see yet are kept (kept_changes.py), which the lane's own loads do not
+see either: if one is from a range that is changed, all lanes go together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ...isa.lanes import Update
 from ...isa.types import BITS
 from ..builder import Builder
-from ..context import SITE_WORDS, SLOT
+from ..context import READ, SITE_WORDS, SLOT, WRITE
 from ..lanes.arithmetic import Operands
 from ..lanes.fast import FastLanes
 from ..registers import Registers
@@ -19,6 +25,7 @@ from ..values.known_bits import lane_zeros
 from ..values.results import Result
 from ..values.value import Value, signed
 from .find import Form
+from .kept_changes import KeptChanges
 from .lanes import FewLanes, FewRegisters
 
 # How often a lane begins again, besides once for each range.
@@ -43,13 +50,16 @@ class ApartRegisters(FewRegisters):
 class ApartLanes(FewLanes):
     """The vocabulary for one lane apart; `bases` are its steady registers."""
 
+    kept: KeptChanges
+
     def __init__(self, like: FastLanes, form: Form):
         super().__init__(like, form)
         self.bases: dict[str, str] = {}
         self._sums: dict[str, Operands] = {}  # operands by the name of their sum
-        self._sites: dict[tuple[str, int], int] = {}  # by base and size
-        self._ranges: list[int] = []  # sites
-        self._missed: list[tuple[str, str, str, str, str]] = []  # label, site, size, generic, address
+        self._sites: dict[tuple[str, int, bool], int] = {}  # by base and size, and whether they are changed
+        self._ranges: dict[int, tuple[int, bool]] = {}  # sizes by site, and whether the range is changed
+        self.sites: dict[int, int] = {}  # sites of loads, by step
+        self._missed: list[tuple[str, Sequence[str]]] = []  # labels, and what `@wg_learn_range` is asked
         self._begin = 0
 
     # ------------------------------------------------------------------------------------ the whole function
@@ -60,28 +70,46 @@ class ApartLanes(FewLanes):
         b.jump("begin")
         b.place("begin")
         self._begin = len(b.lines)
+        b.place("apart")
 
     def finish(self) -> None:
         """Load all ranges where the lane begins, and serve accesses that have missed theirs."""
         b = self.builder
-        ranges = [line for site in self._ranges for line in self._range(site)]
-        b.lines[self._begin : self._begin] = ranges
+        body = b.lines[self._begin :]
+        del b.lines[self._begin :]
+        b.lines += [line for site in self._ranges for line in self._range(site)]
+        b.branch(self._sees_changes(), "give_up", "apart", unlikely=True)
+        b.lines += body
+        b.place("give_up")
+        b.store("i64", "0", b.offset("%context", 8 * SLOT["fault_lane"]))
+        b.jump("fault")
         if not self._missed:
             return
         b.place("missed")
-        site, size, generic, address = (
-            b.phi(type_, *((one[k], one[0]) for one in self._missed))
-            for k, type_ in enumerate(("i64", "i64", "i1", "i64"), start=1)
-        )
-        b.store("i64", address, "%lane_addresses")
-        args = [("ptr", "%context"), ("i64", site), ("i64", size), ("i1", generic)]
-        args += [self.access.mask_for_helper("1"), ("ptr", "%lane_addresses"), ("ptr", "%lane_buffer")]
-        failed = b.call("i1", "wg_load_lanes", args)
+        args = [("ptr", "%context")]
+        for k, type_ in enumerate(("ptr", "i64", "i64", "i64", "i1")):
+            args.append((type_, b.phi(type_, *((asked[k], label) for label, asked in self._missed))))
+        found = b.call("i1", "wg_learn_range", args)
         times = b.value(f"add i64 {b.load('i64', '%again')}, 1")
         b.store("i64", times, "%again")
-        b.store("i64", "0", b.offset("%context", 8 * SLOT["fault_lane"]))
-        often = b.value(f"icmp ugt i64 {times}, {_AGAIN + len(self._ranges)}")
-        b.branch(b.value(f"or i1 {failed}, {often}"), "fault", "begin", unlikely=True)
+        seldom = b.value(f"icmp ule i64 {times}, {_AGAIN + len(self._ranges)}")
+        b.branch(b.value(f"and i1 {found}, {seldom}"), "begin", "give_up")
+
+    def _sees_changes(self) -> str:
+        """An i1 that holds if what is loaded may be what is changed."""
+        b, found = self.builder, "false"
+        ends = {
+            site: b.value(f"add i64 %low_{site}, {b.value(f'mul i64 %limit_{site}, {size}')}")
+            for site, (size, _) in self._ranges.items()
+            if any(changed for _, changed in self._ranges.values())
+        }
+        for one in ends:
+            for other in ends:
+                if self._ranges[one][1] and not self._ranges[other][1]:
+                    begins = b.value(f"icmp ult i64 %low_{one}, {ends[other]}")
+                    goes_on = b.value(f"icmp ult i64 %low_{other}, {ends[one]}")
+                    found = b.value(f"or i1 {found}, {b.value(f'and i1 {begins}, {goes_on}')}")
+        return found
 
     def _range(self, site: int) -> list[str]:
         names = ("low", "limit", "delta")
@@ -129,18 +157,34 @@ class ApartLanes(FewLanes):
         names = [b.load(type_, b.offset(host, k * step), ", align 1") for k in range(count)]
         return tuple(Value(type_, name, self.same) for name in names)
 
-    def _host(self, space: str, address: Value, size: int) -> str:
+    def _replace(
+        self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        """A change whose result nobody reads."""
+        ((operand,),) = (self.all_exact(operands) for operands in given)
+        assert isinstance(change, str), "what commutes has a name"
+        b = self.builder
+        acts, on = b.label("acts"), b.label("on")
+        b.branch(b.someone(self.mask), acts, on)
+        b.place(acts)
+        host = self._host(space, self.exact(address), BITS[operand.type] // 8, change=True)
+        self.kept.keep(change, operand.type, host, operand.ir, "give_up")
+        b.jump(on)
+        b.place(on)
+        return (operand,)
+
+    def _host(self, space: str, address: Value, size: int, *, change: bool = False) -> str:
         """The host pointer of an access, which is checked."""
         b, parts = self.builder, self._parts_of(address)
         shift = size.bit_length() - 1
         if parts is None or lane_zeros(parts[1]) < shift or parts[2] % size:
-            site = self._site(space, address, size, "")
+            site = self._site(space, size, "", change)
             place = b.value(f"sub i64 {address.ir}, %low_{site}")
             outside = b.value(f"icmp uge i64 {b.elements(place, size)}, %limit_{site}")
             host = b.value(f"add i64 {address.ir}, %delta_{site}")
         else:
             base, index, distance = parts
-            site = self._site(space, address, size, self.bases[base])
+            site = self._site(space, size, self.bases[base], change)
             start = b.value(f"sub i64 {base}, %low_{site}")
             bytes_ = b.value(f"shl i64 %limit_{site}, {shift}")
             aligned = b.value(f"icmp eq i64 {b.value(f'and i64 {start}, {size - 1}')}, 0")
@@ -150,23 +194,25 @@ class ApartLanes(FewLanes):
             outside = b.value(f"icmp uge i64 {place}, {limit}")
             there = b.value(f"add i64 {base}, %delta_{site}")
             host = b.value(f"add i64 {index.ir}, {b.value(f'add i64 {there}, {distance}')}")
+        self.sites[self.access.step] = site
         inside, miss = b.label("inside"), b.label("miss")
         b.branch(outside, miss, inside, unlikely=True)
         b.place(miss)
-        generic = "true" if space == "generic" else "false"
+        generic, use = "true" if space == "generic" else "false", READ | WRITE if change else READ
         missed = b.value(f"add i64 {place}, %low_{site}")  # so the address is needed nowhere else
-        self._missed.append((miss, str(site), str(size), generic, missed))
+        asked = (b.offset("%sites", site * SITE_WORDS * 8), missed, str(size), str(use), generic)
+        self._missed.append((miss, asked))
         b.jump("missed")
         b.place(inside)
         return b.value(f"inttoptr i64 {host} to ptr")
 
-    def _site(self, space: str, address: Value, size: int, base: str) -> int:
+    def _site(self, space: str, size: int, base: str, change: bool) -> int:
         """The site whose range an access is checked against: all from one base share it."""
-        known = self._sites.get((base, size)) if base else None
+        known = self._sites.get((base, size, change)) if base else None
         if known is not None:
             return known
-        site = self.access.new_site(space, False, size)
-        self._ranges.append(site)
+        site = self.access.new_site(space, change, size)
+        self._ranges[site] = size, change
         if base:
-            self._sites[base, size] = site
+            self._sites[base, size, change] = site
         return site

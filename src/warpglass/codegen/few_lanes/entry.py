@@ -10,7 +10,8 @@ from ..control.block_code import MACHINE
 from ..probes import WorkerWords
 from ..version import Version
 from .find import FEW, ONE, FewRegion, Form
-from .function import BACK, BEHIND, ENDED, FAULTED, NOWHERE, FewFunction, fair_headers
+from .function import BACK, BEHIND, ENDED, FAULTED, LEFT, NOWHERE, FewFunction, fair_headers
+from .kept_changes import KeptChanges, helper
 from .one_by_one import HELPERS, STATE_WORDS, OneByOne
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FewLanesCode:
-    """Emits calls of the functions of one program's regions; `functions` is their IR."""
+    """Emits calls of the functions of one program's regions."""
 
     def __init__(self, version: Version, warp: WarpFunction, words: WorkerWords):
         self._version = version
@@ -27,7 +28,13 @@ class FewLanesCode:
         self._state = {  # of regions whose lanes may go apart: where it begins, in words
             header: words.take(STATE_WORDS) for header, region in version.few_lanes.items() if region.apart
         }
-        self.functions: list[str] = [HELPERS] if self._state else []
+        self._functions: list[str] = [HELPERS] if self._state else []
+        self._helpers: dict[str, str] = {}  # by name
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions that the warp's calls."""
+        return [*self._functions, *self._helpers.values()]
 
     def declare(self) -> list[str]:
         """The stack slots, at the function's start."""
@@ -43,24 +50,37 @@ class FewLanesCode:
         if region is None:
             return
         functions = {form: FewFunction(self._version, region, form, self._warp) for form in region.forms}
-        self.functions += [function.emit(self._warp.builder.lanes) for function in functions.values()]
-        call = Call(self._warp, region, functions)
+        self._functions += [function.emit(self._warp.builder.lanes) for function in functions.values()]
+        call = Call(self._warp, region, functions, self._helpers)
         self._size = max(self._size, call.exchange.size)
         if region.apart:
             OneByOne(call, self._state[index]).emit()
         if region.few:
             call.emit()
 
+    def end(self) -> None:
+        """Where the warp leaves its function: what regions have taken that nothing follows."""
+        for header, state in self._state.items():
+            if not self._version.few_lanes[header].exits:
+                OneByOne.end(self._warp.builder, header, state)
+
 
 class Call:
     """The code of one region's calls."""
 
-    def __init__(self, warp: WarpFunction, region: FewRegion, functions: Mapping[Form, FewFunction]):
+    def __init__(
+        self,
+        warp: WarpFunction,
+        region: FewRegion,
+        functions: Mapping[Form, FewFunction],
+        helpers: dict[str, str],
+    ):
         self.warp = warp
         self.b: Builder = warp.builder
         self.region = region
         self.functions = functions
         self.exchange = next(iter(functions.values())).exchange
+        self._helpers = helpers
         self._waiting = warp.pending.sets[region.header]
 
     def emit(self) -> None:
@@ -80,13 +100,24 @@ class Call:
         if region.apart:
             b.store("i64", "0", b.offset("%few", self.exchange.rounds))
         ahead = self._ahead()
-        one, some, on = b.label("one"), b.label("some"), b.label("done")
+        here, one, some, on = b.label("here"), b.label("one"), b.label("some"), b.label("done")
+        b.jump(here)
+        b.place(here)
         b.branch(b.value(f"icmp eq {b.lanes} {count}, 1"), one, some)
-        codes: list[tuple[str, str]] = []
-        for label, form in ((one, ONE), (some, FEW)):
-            b.place(label)
-            codes.append((self.run(form, mask, ahead), label))
-            b.jump(on)
+        b.place(some)
+        code = self.run(FEW, mask, ahead)
+        last, ended = b.label("last"), b.label("ended")
+        b.branch(b.value(f"icmp eq i32 {code}, {LEFT}"), last, ended)
+        b.place(last)
+        self._send_all()
+        left = b.load(b.lanes, b.offset("%few", self.exchange.left))
+        b.jump(one)
+        b.place(one)
+        lanes = b.phi(b.lanes, (mask, here), (left, last))
+        codes = [(code, ended), (self.run(ONE, lanes, ahead), one)]
+        b.jump(on)
+        b.place(ended)
+        b.jump(on)
         b.place(on)
         self._go_on(b.phi("i32", *codes))
         b.place(many)
@@ -98,6 +129,15 @@ class Call:
         return self.b.call(
             "i32", self.functions[form].name, [*((type_, name) for type_, name in names), *more]
         )
+
+    def do_kept(self, kept: KeptChanges) -> None:
+        """Do the changes that lanes apart have kept."""
+        if kept.kind is not None:
+            name, function = helper(*kept.kind, self.b.declarations)
+            self._helpers[name] = function
+            self.b.call(
+                "void", name, [("ptr", "%context"), ("ptr", self.b.offset("%few", self.exchange.kept))]
+            )
 
     def _lanes_at(self, blocks: Iterable[int]) -> str:
         """All lanes that stand in front of some blocks."""
@@ -152,6 +192,11 @@ class Call:
         others = b.load(b.lanes, f"%lanes_{block}")
         b.store(b.lanes, b.value(f"or {b.lanes} {own}, {others}"), f"%lanes_{block}")
 
+    def _send_all(self) -> None:
+        """Put lanes in front of the blocks where the function has left them."""
+        for block, place in self.exchange.masks.items():
+            self.send(block, self.b.load(self.b.lanes, self.b.offset("%few", place)))
+
     def resume(self) -> None:
         """Run the lowest of the blocks where lanes may stand now."""
         self.warp.dispatch.resume({*self.region.leaves, *self._waiting}, self.region.header)
@@ -169,8 +214,7 @@ class Call:
             rounds, own = f"%rounds_{region.header}", b.load("i64", b.offset("%few", self.exchange.rounds))
             b.store("i64", b.value(f"add i64 {b.load('i64', rounds)}, {own}"), rounds)
         self.take()
-        for block, place in self.exchange.masks.items():
-            self.send(block, b.load(b.lanes, b.offset("%few", place)))
+        self._send_all()
         dispatch = self.warp.dispatch
         labels = {BACK + k: dispatch.back(header) for k, header in enumerate(back)}
         behind, lowest = b.label("behind"), b.label("lowest")

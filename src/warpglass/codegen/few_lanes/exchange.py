@@ -14,6 +14,7 @@ from ...isa.types import BITS
 from ..builder import Builder
 from ..registers import Registers
 from .find import FewRegion, Form
+from .kept_changes import SIZE
 
 _LINE = 64
 
@@ -22,13 +23,16 @@ _LINE = 64
 class Exchange:
     """Where the registers and masks of one region lie, in bytes from the start of the memory.
 
-    At `rounds` a region whose lanes may go apart counts them, an i64; local memory is copied to `local`.
+    `left` has the mask of the lane that is left when others have gone. At `rounds` a region whose lanes may
+    go apart counts them, an i64; local memory is copied to `local`, and changes of memory are kept at `kept`.
     """
 
     registers: Mapping[str, int]
     masks: Mapping[int, int]
+    left: int
     rounds: int
     local: int
+    kept: int
     size: int
 
 
@@ -43,9 +47,11 @@ def lay_out(region: FewRegion, registers: Registers, local: int) -> Exchange:
         places[name] = end
         end += -(-_bytes(registers.types[name]) * (width + 1) // _LINE) * _LINE
     masks = {block: end + 16 * k for k, block in enumerate(region.leaves)}
-    rounds = end + 16 * len(masks)
+    left = end + 16 * len(masks)
+    rounds = left + 16
     copy = -(-(rounds + 8) // _LINE) * _LINE
-    return Exchange(places, masks, rounds, copy, copy + (local if region.stores else 0))
+    kept = copy + (-(-local // _LINE) * _LINE if region.stores else 0)
+    return Exchange(places, masks, left, rounds, copy, kept, kept + (SIZE if region.keeps else 0))
 
 
 def _bytes(type_: str) -> int:

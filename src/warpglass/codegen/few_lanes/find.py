@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from ...isa.atomic import commutes
 from ...program import Block, Branch, Exit, Jump, Program, Step, Switch, Trap
 from ...program.blocks import loops_of
+from ...program.turns import find_read
 from ...ptx import tree
 from ..counting import is_short
 from ..infer import Inference
@@ -61,9 +64,10 @@ class FewRegion:
     """Blocks `header` to `last`, entered at the header.
 
     `exits` are the blocks outside that lanes may leave for, `waits` those inside at which other lanes may
-    wait. Registers that are `taken` along go in, those that are `kept` come out. `leaves` are all blocks in
-    front of which lanes may stand when the region's code ends. A region that is `alone` is only entered while
-    no lane waits elsewhere.
+    wait. Registers that are `taken` along go in, those that are `kept` come out; a lane that goes on in other
+    code of the region takes those that are `carried` as well. `leaves` are all blocks in front of which lanes
+    may stand when the region's code ends. A region that is `alone` is only entered while no lane waits
+    elsewhere.
     """
 
     header: int
@@ -73,6 +77,7 @@ class FewRegion:
     leaves: tuple[int, ...]
     taken: tuple[str, ...]
     kept: tuple[str, ...]
+    carried: tuple[str, ...]
     alone: bool
     few: bool
     apart: bool
@@ -80,6 +85,8 @@ class FewRegion:
     full: bool
     stores: bool  # to local memory
     copies: bool  # a lane's local memory while it is alone
+    keeps: bool  # changes of memory until all lanes that go apart are through
+    firsts: dict[int, str]  # the addresses of the first loads, in registers that are taken, by step
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -159,7 +166,10 @@ class _Search:
         # Lanes that come out wait for those inside only behind the region, where others may come to stand.
         staying = not alone and exits <= pending.sets[header]
         apart = (staying or not waits) and not alone and all(one > last for one in exits)
+        copies = self._copies(body, spaces.count("local"))
+        changes = [step for step in steps if step.match.row.is_atomic]
         apart = apart and self._is_private(steps)
+        apart = apart and (not changes or (self._may_be_kept(changes) and (copies or "local" not in spaces)))
         full = any(self.full[index] for index in inside)
         few = "local" not in spaces and not full and self._gets_few(header, body)
         ways = sum(len(set(blocks[index].successors)) - 1 for index in body if self._by_data(blocks[index]))
@@ -174,14 +184,28 @@ class _Search:
             leaves,
             tuple(sorted(taken)),
             tuple(sorted(kept)),
+            tuple(sorted((taken & written) - kept)),
             alone,
             few,
             apart,
             not staying,
             self.full[header],
             "local" in _written(steps),
-            self._copies(body, spaces.count("local")),
+            copies,
+            apart and bool(changes),
+            self._firsts(blocks[header], taken),
         )
+
+    def _firsts(self, block: Block, taken: frozenset[str]) -> dict[int, str]:
+        """The registers in which lanes bring the addresses that they load from at once, each its own."""
+        found, written = dict[int, str](), set[str]()
+        for step in block.steps:
+            access = step.match.load_or_store
+            base = None if access is None or access.writes else step.address_register
+            if base is not None and base in taken - written and self.found.offsets(base) is None:
+                found[step.number] = base
+            written.update(step.writes)
+        return found
 
     def _copies(self, body: set[int], accesses: int) -> bool:
         """Whether one lane takes its local memory along: it is little, and used often or in nested loops."""
@@ -239,11 +263,26 @@ class _Search:
         return row.computes
 
     def _is_private(self, steps: Sequence[Step]) -> bool:
-        """Whether steps write only to registers, and to local memory that is small enough to be copied."""
-        if any(step.match.row.is_atomic or step.match.row.steers for step in steps):
+        """Whether steps store only to registers, and to local memory that is small enough to be copied."""
+        if any(step.match.row.steers for step in steps):
             return False
         spaces = _written(steps)
         return not spaces or (spaces == {"local"} and self.program.local.size <= _MOST_LOCAL)
+
+    def _may_be_kept(self, changes: Sequence[Step]) -> bool:
+        """Whether atomic operations are of one kind that may wait: they commute and nobody reads results."""
+        kinds = {(one.match.op, one.match.type) for one in changes}
+        return len(kinds) == 1 and all(
+            commutes(one.match)
+            and one.match.state_space == "global"
+            and one.match.vec is None
+            and self._read.isdisjoint(one.writes)
+            for one in changes
+        )
+
+    @cached_property
+    def _read(self) -> set[str]:
+        return find_read(self.program.blocks)
 
     def _pays(self, body: set[int], moved: int) -> bool:
         """Whether some rounds of few lanes save more than it takes to move them."""

@@ -17,11 +17,12 @@ from ..version import Version
 from .apart import ApartLanes, ApartRegisters
 from .exchange import Movement, lay_out
 from .find import FewRegion, Form
+from .kept_changes import KeptChanges
 from .lanes import FewLanes, FewRegisters
 
 # How the function ends: what runs next is the lowest block with lanes, the lowest of those behind the region,
-# nothing, or, from BACK on, the jump back to a fair loop's header.
-LOWEST, BEHIND, FAULTED, ENDED, BACK = range(5)
+# nothing, the code for one lane, or, from BACK on, the jump back to a fair loop's header.
+LOWEST, BEHIND, FAULTED, ENDED, LEFT, BACK = range(6)
 # No block is that far.
 NOWHERE = 1 << 30
 
@@ -77,6 +78,7 @@ class FewFunction(BlockCode):
         self.program = version.program
         self.builder = own.builder
         self.registers = FewRegisters(own.builder, warp.registers, form)
+        self.sites: dict[int, int] = {}
         self._apart = None
         if isinstance(own, ApartLanes):
             steps = [
@@ -87,6 +89,7 @@ class FewFunction(BlockCode):
             steady = set(region.taken).difference(name for step in steps for name in step.writes)
             self.registers = ApartRegisters(own.builder, warp.registers, form, steady)
             own.bases = self.registers.bases
+            self.sites = own.sites
             self._apart = own
         self.steps = Steps(own, self.registers, version.symbols)
         self.probes = ()
@@ -102,12 +105,24 @@ class FewFunction(BlockCode):
         self.exchange = lay_out(
             region, warp.registers, warp.registers.builder.width * self.program.local.size
         )
+        self.kept = None
+        if self._apart is not None and region.keeps:
+            self._apart.kept = self.kept = KeptChanges(self.builder, self.exchange.kept)
         self._movement = Movement(self.builder, self.registers, warp.registers, self.exchange, form)
 
     @property
     def _blocks(self) -> list[int]:
         """The blocks in front of which its lanes may stand."""
         return sorted({*range(self.region.header, self.region.last + 1), *self.region.exits})
+
+    @property
+    def _waiting(self) -> list[int]:
+        """The blocks where others of its lanes may stand while some are at the header.
+
+        Lanes that have left wait outside; but where lanes take turns with those, all go on together.
+        """
+        blocks = self.pending.sets[self.region.header]
+        return sorted(block for block in blocks if self.region.alone or block in self.region)
 
     @property
     def name(self) -> str:
@@ -127,6 +142,8 @@ class FewFunction(BlockCode):
             for index in self._blocks:
                 b.store(b.lanes, "0", f"%lanes_{index}")
             b.store("i64", "0", "%rounds")
+        if self.kept is not None:
+            self.kept.begin()
         self._movement.take(region.taken)
         if self._local.copied:
             self._local.copy(back=False)
@@ -146,6 +163,7 @@ class FewFunction(BlockCode):
         return [
             *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in self._blocks),
             "  %again = alloca i64",
+            "  %kept = alloca i64",
             f"  %code = alloca i32\n  store i32 {LOWEST}, ptr %code",
             f"  %before = alloca {lanes}\n  store {lanes} 0, ptr %before",
             "  %rounds = alloca i64\n  store i64 0, ptr %rounds",
@@ -173,33 +191,54 @@ class FewFunction(BlockCode):
     def _foreseen(self, mask: str) -> str:
         """A round's mask, which the processor foresees to be that of the last: loads need not wait for it.
 
-        That they are the same is hidden from LLVM, which would use the one for the other.
+        That they are the same is hidden from LLVM, which would use the one for the other. Where only one is
+        left, the code for one goes on.
         """
         b = self.builder
         before = b.load(b.lanes, "%before")
-        here, same, on = b.label("here"), b.label("same"), b.label("round")
+        here, same, fewer, on = b.label("here"), b.label("same"), b.label("fewer"), b.label("round")
         b.jump(here)
         b.place(here)
-        b.branch(b.value(f"icmp eq {b.lanes} {mask}, {before}"), same, on)
+        b.branch(b.value(f"icmp eq {b.lanes} {mask}, {before}"), same, fewer)
+        b.place(fewer)
+        b.store(b.lanes, mask, f"%lanes_{self.region.header}")
+        everyone = mask
+        for block in self._waiting:
+            everyone = b.value(f"or {b.lanes} {everyone}, {b.load(b.lanes, f'%lanes_{block}')}")
+        rest = b.value(f"and {b.lanes} {everyone}, {b.value(f'sub {b.lanes} {everyone}, 1')}")
+        more = b.label("more")
+        b.branch(b.someone(rest), more, "left")
+        b.place(more)
+        b.store(b.lanes, "0", f"%lanes_{self.region.header}")
+        b.jump(on)
         b.place(same)
         hidden = b.value(f'call i32 asm "", "=r,0"(i32 {b.value(f"zext {b.lanes} {before} to i32")})')
         known = b.value(f"trunc i32 {hidden} to {b.lanes}")
         b.jump(on)
         b.place(on)
-        mask = b.phi(b.lanes, (mask, here), (known, same))
+        mask = b.phi(b.lanes, (mask, more), (known, same))
         b.store(b.lanes, mask, "%before")
         return mask
 
     def _ends(self) -> None:
         b, movement = self.builder, self._movement
+        if not self.form.alone:
+            b.place("left")
+            self.registers.enter(frozenset())
+            movement.give(self.region.carried)
+            self._leave_behind(self.region.header, self.exchange.left)
+            b.store(b.lanes, "0", f"%lanes_{self.region.header}")
+            b.store("i32", str(LEFT), "%code")
+            b.jump("leave")
         b.place("leave")
         self.registers.enter(frozenset())
         movement.give(self.region.kept)
         if self._local.copied and self.region.stores:
             self._local.copy(back=True)
         for block, place in self.exchange.masks.items():
-            wide = movement.widen(b.load(b.lanes, f"%lanes_{block}"))
-            b.store(movement.warp.lanes, wide, b.offset("%few", place))
+            self._leave_behind(block, place)
+        if self.kept is not None:
+            self.kept.end()
         if self.region.apart:
             place = b.offset("%few", self.exchange.rounds)
             b.store("i64", b.value(f"add i64 {b.load('i64', place)}, {b.load('i64', '%rounds')}"), place)
@@ -211,6 +250,12 @@ class FewFunction(BlockCode):
             of_warp = b.value(f"getelementptr i64, ptr %few_to, i64 {lane}")
             b.store("i64", b.load("i64", of_warp), place)
             b.emit(f"ret i32 {code}")
+
+    def _leave_behind(self, block: int, place: int) -> None:
+        """Tell which lanes stand in front of a block."""
+        b, movement = self.builder, self._movement
+        wide = movement.widen(b.load(b.lanes, f"%lanes_{block}"))
+        b.store(movement.warp.lanes, wide, b.offset("%few", place))
 
 
 def count_rounds(b: Builder, mask: str, place: str) -> None:

@@ -5,7 +5,7 @@ running shows. So both ways are measured: cycles for each round of all lanes, in
 together, and of one lane, in others, where some of the lanes go apart. Up to as many lanes as the one takes
 longer than the other go apart in many entries more. Only regions come here in which no lane can see what
 others do, so results are the same either way. A lane that faults begins again together with the others, so
-that the first fault is the same, too.
+that the first fault is the same, too. What its lanes change without looking is kept until all are through.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from ..builder import Builder, widened
 from ..context import NOWHERE as NO_SITE
-from ..context import SLOT
+from ..context import SITE_WORDS, SLOT
 from ..machine.target import time_stamp
 from .function import ENDED, LOWEST, count_rounds
+from .kept_changes import SIZE
 
 if TYPE_CHECKING:
     from .entry import Call
@@ -25,15 +26,19 @@ if TYPE_CHECKING:
     Shared = tuple[str, str, str]  # a register that is one scalar: type, value, place
 
 # Words of a region's state in each worker's memory: entries until both ways are measured anew, entries
-# measured so far, the fewest cycles, a double (0: none), of a round of all lanes together and of one lane
-# apart, for how many entries what was found has held, and up to how many lanes go apart.
-STATE_WORDS = 6
-_MOST = 5
+# measured so far, the sums, doubles, of their rounds in a cycle, of all lanes together and of one lane apart,
+# how many entries these are of, the lanes of those together, for how many entries what was found has held,
+# and up to how many lanes go apart.
+STATE_WORDS = 9
+_RATES, _COUNTS, _LANES, _HELD, _MOST = 2, 4, 6, 7, 8
 # What `@wg_choose` says of an entry: how its lanes go, and whether that is measured.
 _TOGETHER, _APART, _MEASURED_WAY = 0, 1, 2
-# Entries for which what has been found holds, first and at most, and those that are measured: of some the
-# processor is taken away, and the first ones warm its caches, so the quickest counts.
-_KEPT, _LONGEST, _MEASURED = 64, 4096, 6
+# Entries for which what has been found holds, first and at most.
+_KEPT, _LONGEST = 64, 4096
+# Powers of two of those that are measured, either way, first and later. They follow each other, and the first
+# quarter does not count: it warms caches and what foresees branches. Lanes have rows of unlike lengths, so it
+# takes some; where the processor is taken away from one, its rounds in a cycle are few and count little.
+_MEASURED, _MEASURED_LATER = 2, 4
 # Lanes that go apart in an entry that is measured: if that is the worse way, it costs little.
 _SOME = 8
 # Lanes that go apart in any case, where there is no code for few of them.
@@ -59,47 +64,90 @@ measure:
   %count = load i64, ptr %count.p
   %more = add i64 %count, 1
   store i64 %more, ptr %count.p
-  %turn = and i64 %count, 1
+  %power = call i64 @wg_measured_entries(ptr %state)
+  %begun = lshr i64 %count, %power
+  %turn = call i64 @llvm.umin.i64(i64 %begun, i64 {_APART})
   %measured = or i64 %turn, {_MEASURED_WAY}
   ret i64 %measured
 }}
 
-define internal void @wg_measured(ptr %state, i64 %way, i64 %cycles, i64 %rounds) noinline #0 {{
+define internal i64 @wg_measured_entries(ptr %state) alwaysinline #0 {{
+  %held.p = getelementptr i64, ptr %state, i64 {_HELD}
+  %held = load i64, ptr %held.p
+  %never = icmp eq i64 %held, 0
+  %power = select i1 %never, i64 {_MEASURED}, i64 {_MEASURED_LATER}
+  ret i64 %power
+}}
+
+define internal void @wg_measured(
+  ptr %state, i64 %way, i64 %cycles, i64 %rounds, i64 %lanes
+) noinline #0 {{
+  %power = call i64 @wg_measured_entries(ptr %state)
   %count.p = getelementptr i64, ptr %state, i64 1
   %count = load i64, ptr %count.p
+  %before = sub i64 %count, 1
+  %all = shl i64 -1, %power
+  %others = xor i64 %all, -1
+  %number = and i64 %before, %others
+  %quarter = sub i64 %power, 2
+  %passed = lshr i64 %number, %quarter
+  %warm = icmp ne i64 %passed, 0
+  br i1 %warm, label %add, label %added
+add:
   %cycles.f = uitofp i64 %cycles to double
   %rounds.f = uitofp i64 %rounds to double
-  %each = fdiv double %cycles.f, %rounds.f
-  %best.p = getelementptr i64, ptr %state, i64 2
-  %way.p = getelementptr double, ptr %best.p, i64 %way
-  %best = load double, ptr %way.p
-  %first = fcmp oeq double %best, 0.0
-  %less = fcmp olt double %each, %best
-  %better = or i1 %first, %less
-  %chosen = select i1 %better, double %each, double %best
-  store double %chosen, ptr %way.p
-  %enough = icmp uge i64 %count, {_MEASURED}
-  br i1 %enough, label %decide, label %end
+  %rate = fdiv double %rounds.f, %cycles.f
+  %rates.p = getelementptr i64, ptr %state, i64 {_RATES}
+  %rate.p = getelementptr double, ptr %rates.p, i64 %way
+  %rates = load double, ptr %rate.p
+  %sum = fadd double %rates, %rate
+  store double %sum, ptr %rate.p
+  %counts.p = getelementptr i64, ptr %state, i64 {_COUNTS}
+  %of.p = getelementptr i64, ptr %counts.p, i64 %way
+  %of.before = load i64, ptr %of.p
+  %of = add i64 %of.before, 1
+  store i64 %of, ptr %of.p
+  %lanes.p = getelementptr i64, ptr %state, i64 {_LANES}
+  %lanes.before = load i64, ptr %lanes.p
+  %lanes.now = add i64 %lanes.before, %lanes
+  store i64 %lanes.now, ptr %lanes.p
+  br label %added
+added:
+  %enough = shl i64 2, %power
+  %done = icmp uge i64 %count, %enough
+  br i1 %done, label %decide, label %end
 decide:
-  %together = load double, ptr %best.p
-  %apart.p = getelementptr double, ptr %best.p, i64 1
-  %apart = load double, ptr %apart.p
-  %ratio = fdiv double %together, %apart
-  %sane = fcmp olt double %ratio, 1.0e3
-  %limited = select i1 %sane, double %ratio, double 1.0e3
+  %sums.p = getelementptr i64, ptr %state, i64 {_RATES}
+  %sums = load <2 x double>, ptr %sums.p, align 8
+  %ns.p = getelementptr i64, ptr %state, i64 {_COUNTS}
+  %ns = load <2 x i64>, ptr %ns.p, align 8
+  %ns.f = uitofp <2 x i64> %ns to <2 x double>
+  %means = fdiv <2 x double> %sums, %ns.f
+  %together = extractelement <2 x double> %means, i64 0
+  %apart = extractelement <2 x double> %means, i64 1
+  %ratio = fdiv double %apart, %together
+  %came.p = getelementptr i64, ptr %state, i64 {_LANES}
+  %came = load i64, ptr %came.p
+  %came.f = uitofp i64 %came to double
+  %entries = extractelement <2 x double> %ns.f, i64 0
+  %mean = fdiv double %came.f, %entries
+  %best = fmul double %mean, %ratio
+  %known = fcmp ogt double %best, 0.0
+  %told = select i1 %known, double %best, double 0.0
+  %sane = fcmp olt double %told, 1.0e3
+  %limited = select i1 %sane, double %told, double 1.0e3
   %most = fptoui double %limited to i64
   %most.p = getelementptr i64, ptr %state, i64 {_MOST}
   store i64 %most, ptr %most.p
-  %kept.p = getelementptr i64, ptr %state, i64 4
-  %last = load i64, ptr %kept.p
+  %held.p = getelementptr i64, ptr %state, i64 {_HELD}
+  %last = load i64, ptr %held.p
   %twice = shl i64 %last, 1
-  %never = icmp eq i64 %last, 0
-  %least = select i1 %never, i64 {_KEPT}, i64 %twice
+  %least = call i64 @llvm.umax.i64(i64 %twice, i64 {_KEPT})
   %now = call i64 @llvm.umin.i64(i64 %least, i64 {_LONGEST})
-  store i64 %now, ptr %kept.p
+  store i64 %now, ptr %held.p
   store i64 %now, ptr %state
   store i64 0, ptr %count.p
-  store <2 x double> zeroinitializer, ptr %best.p, align 8
+  store <5 x i64> zeroinitializer, ptr %sums.p, align 8
   br label %end
 end:
   ret void
@@ -193,7 +241,11 @@ class OneByOne:
         b.store("i64", "0", rounds)
         if call.region.stores:
             self._copy_local(back=False)
-        some = b.width if call.region.together else _SOME
+        if call.region.keeps:
+            b.store("i64", "0", b.offset("%few", call.exchange.kept + SIZE - 8))
+        self._prefetch(mask)
+        # What some have changed could be seen where others fault later.
+        some = b.width if call.region.together or call.region.keeps else _SOME
         most = b.value(f"select i1 {measured}, i32 {some}, i32 {b.width}")
         names = ("before", "lane", "following", "other", "undo", "finished")
         before, lane, following, other, undo, finished = (b.label(name) for name in names)
@@ -233,6 +285,34 @@ class OneByOne:
         b.place(finished)
         self._finish(measured, started, shared, fewer, found, stay)
 
+    def _prefetch(self, mask: str) -> None:
+        """Ask for what all lanes load first: the end of a lane is not foreseen, and so not the next one."""
+        b, call = self.b, self._call
+        sites, registers = call.functions[call.region.one].sites, call.exchange.registers
+        firsts = [
+            (sites[step], registers[name]) for step, name in call.region.firsts.items() if step in sites
+        ]
+        if not firsts:
+            return
+        deltas = [b.load("i64", b.offset("%sites", (site * SITE_WORDS + 2) * 8)) for site, _ in firsts]
+        before, ask, on = b.label("before"), b.label("ask"), b.label("asked")
+        b.jump(before)
+        b.place(before)
+        b.jump(ask)
+        b.place(ask)
+        fewer = b.name("fewer")
+        rest = b.phi(b.lanes, (mask, before), (fewer, ask))
+        lane = b.first_lane(rest)
+        for (_, register), delta in zip(firsts, deltas, strict=True):
+            address = b.load(
+                "i64", b.value(f"getelementptr i64, ptr {b.offset('%few', register)}, i64 {lane}")
+            )
+            place = b.value(f"inttoptr i64 {b.value(f'add i64 {address}, {delta}')} to ptr")
+            b.call("void", "llvm.prefetch.p0", [("ptr", place), ("i32", "0"), ("i32", "3"), ("i32", "1")])
+        b.emit(f"{fewer} = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
+        b.branch(b.someone(fewer), ask, on)
+        b.place(on)
+
     def _start(self, measured: str) -> str:
         """When lanes begin to go apart, if that is measured."""
         b = self.b
@@ -261,6 +341,9 @@ class OneByOne:
         tell, before = b.label("tell"), f"%rounds_{self._header}"
         rounds = b.load("i64", b.offset("%few", call.exchange.rounds))
         b.store("i64", b.value(f"add i64 {b.load('i64', before)}, {rounds}"), before)
+        kept = call.functions[call.region.one].kept
+        if kept is not None:
+            call.do_kept(kept)
         b.branch(measured, tell, told, unlikely=True)
         b.place(tell)
         _tell(b, self._state, _APART, started, rounds)
@@ -294,12 +377,11 @@ def _place(b: Builder, state: int) -> str:
     return b.offset("%counters", 8 * state)
 
 
-def _tell(b: Builder, state: int, way: int, since: str, rounds: str, lanes: str = "1") -> None:
-    """Say what an entry has taken that was measured, whose lanes went so many at a time."""
-    taken = b.value(f"mul i64 {lanes}, {b.value(f'sub i64 {_now(b)}, {since}')}")
-    b.call(
-        "void", "wg_measured", [("ptr", _place(b, state)), ("i64", str(way)), ("i64", taken), ("i64", rounds)]
-    )
+def _tell(b: Builder, state: int, way: int, since: str, rounds: str, lanes: str = "0") -> None:
+    """Say what an entry has taken that was measured, and how many lanes have gone together in it."""
+    taken = b.value(f"sub i64 {_now(b)}, {since}")
+    args = [("i64", str(way)), ("i64", taken), ("i64", rounds), ("i64", lanes)]
+    b.call("void", "wg_measured", [("ptr", _place(b, state)), *args])
 
 
 def _now(b: Builder) -> str:

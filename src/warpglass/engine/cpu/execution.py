@@ -29,13 +29,16 @@ from .clusters import ClusterRun, blocks_by_cluster, peer_windows
 from .cooperative import run_waiting, run_workers
 from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
 from .grid_watch import GridWatch
+from .guard import GUARD
 from .heap import Heap
 from .launch_plan import LaunchPlan
 from .order import Order
 from .prepared import Prepared
 from .privatisation import redirect
+from .replay import PATIENCE
 from .stalls import StallWatch, explain_stall
-from .thread_pool import POOL, ThreadPool
+from .thread_pool import LONG_KERNEL, POOL, ThreadPool
+from .tiers import OPTIMISED
 from .worker import Worker
 
 _CHANGES = SLOT["changes"]
@@ -119,19 +122,31 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     order, observers.
     """
     executable = plan.executable
-    own = plan.joins and plan.count == 1 and not POOL.alongside
+    guarded = not plan.joins and _joins_guarded(plan, launch)
+    own = plan.count == 1 and (guarded or plan.joins) and not POOL.alongside
     worker = executable.workers(1)[0] if own else None
     if worker is None or not worker.refill(plan):
         return run(plan, launch, heap, kept=True)[0]
     executable.begin(plan.blocks.start)
     started = time.perf_counter()
-    worker.code = executable.tiers.run(worker)
+    late = False
+    if not guarded:
+        worker.code = executable.tiers.run(worker)
+    else:
+        try:
+            if not GUARD.begin(executable, launch.timeout, LONG_KERNEL):
+                return run(plan, launch, heap, kept=True)[0]
+            worker.code = executable.tiers.run(worker)
+            late = GUARD.end()
+        except BaseException:
+            GUARD.abandon()
+            raise
     seconds = time.perf_counter() - started
     executable.tiers.spend(seconds)
     executable.trim(plan.worker_bytes)
     _gain_experience(plan, [worker], seconds)
     if worker.code:
-        _explain(_scene(plan, launch, heap), [worker], None, late=False)
+        _explain(_scene(plan, launch, heap), [worker], None, late=late)
     return seconds
 
 
@@ -270,11 +285,27 @@ def _run(
         job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
     if plan.joins and count == 1:
         return job(0) != OK, False
+    stop = plan.executable.control.stop
+    how = {"brief": tiers.brief, "shared": plan.shared_work}
+    guarded, in_vain = not plan.joins and _joins_guarded(plan, launch), False
     with _threads(plan, launch) as pool:
-        stop = plan.executable.control.stop
-        how = {"brief": tiers.brief, "joins": plan.joins, "shared": plan.shared_work}
-        codes, late = pool.run(job, count, stop, launch.timeout, tiers.notice, **how)
-    return any(codes), late
+        try:
+            begun = guarded and GUARD.begin(plan.executable, launch.timeout, LONG_KERNEL)
+            how["joins"] = plan.joins or begun
+            codes, late = pool.run(job, count, stop, launch.timeout, tiers.notice, **how)
+            in_vain = begun and GUARD.end()
+        except BaseException:
+            if guarded:
+                GUARD.abandon()
+            raise
+    return any(codes), late or in_vain
+
+
+def _joins_guarded(plan: LaunchPlan, launch: Launch) -> bool:
+    """Whether the launching thread may be a worker while somebody looks after it."""
+    tiers = plan.executable.tiers
+    known = plan.may_join and tiers.short and tiers.tier == OPTIMISED
+    return known and launch.timeout >= PATIENCE and launch.alongside is None and not POOL.alongside
 
 
 @contextmanager

@@ -47,6 +47,9 @@ _MOST_WATCHED = 256
 _MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
+# Characters of quick code's IR up to which optimised code, which is shorter, has room on any thread's stack:
+# frames of 50 KB have been seen.
+_LONGEST_JOINED = 1 << 20
 _DOUBLE = struct.Struct("d")
 
 
@@ -66,6 +69,7 @@ class LaunchPlan:
     chunk: int  # blocks that a worker takes at once
     worker_bytes: int
     joins: bool  # the launching thread is a worker itself
+    may_join: bool  # and if not, it may be one under guard (guard.py), when launches are known to be short
     private: tuple[PrivateArray, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
     defers: int  # sums that a block may leave for its end
@@ -137,6 +141,7 @@ def make_plan(
         watched = executable.probes or prepared.allocates  # what is known of all workers from the start
         resident = min(resident, len(blocks), affordable(need, launch.compiled.name, 2 * resident, None) // 2)
         resident = max(count, min(resident, _MOST_WATCHED) if watched else resident)
+    fits = not executable.probes and executable.tiers.length <= _LONGEST_JOINED
     private, own, defers = (), False, False
     if count > 1 and apart and not (facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
@@ -157,6 +162,7 @@ def make_plan(
         1 if turns or waits else max(1, min(64, len(blocks) // (count * _SHARES))),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
+        apart and not (watched or alone or facts.services or executable.small) and fits,
         private,
         count == 1 or own or (turns and facts.in_turns),
         _MOST_DEFERRED if defers else 0,

@@ -112,6 +112,18 @@ class Executable:
         if self._superseded:
             self.control.retire()
 
+    def stop(self) -> None:
+        """End the launch that is under way."""
+        self.control.stop()
+
+    def come_back(self) -> None:
+        """Let Python run once, between two blocks of each worker."""
+        self.control.retire()
+
+    def notice(self) -> None:
+        """Note that the launch takes long."""
+        self.tiers.notice()
+
     def supersede(self) -> None:
         """There is better code, which workers are to leave the blocks to that they have not taken yet."""
         self._superseded = True

@@ -32,7 +32,7 @@ from .worker import Control, Worker
 _SHORT = 10_000
 # And up to which it is over within some milliseconds; where each access misses the caches, in half a second.
 _SOON = 8_000_000
-_PATIENCE = 1.0  # seconds that a launch must be given for that
+PATIENCE = 1.0  # seconds that a launch must be given for that
 # Steps of a kernel: longer ones may need more stack than the launching thread has, 8 MiB by default. Quick
 # code of 651 steps of a sorting network took 15 MiB.
 _LONGEST = 200
@@ -65,7 +65,7 @@ def is_short(prepared: Prepared, launch: Launch) -> bool:
 
 def is_soon_over(prepared: Prepared, launch: Launch) -> bool:
     """Whether a launch runs, whatever its parameters, so briefly that nobody needs to interrupt it."""
-    return _steps(prepared, launch) <= _SOON and launch.timeout >= _PATIENCE
+    return _steps(prepared, launch) <= _SOON and launch.timeout >= PATIENCE
 
 
 def _steps(prepared: Prepared, launch: Launch) -> float:

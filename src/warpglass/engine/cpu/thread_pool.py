@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from ...errors import ArgumentError
 from ...host.cores import core_count, current_core, own_cores, spare_cores, stay_on
 from ...host.environment import read
+from .guard import GUARD
 from .spin_wait import SpinWait
 
 Job = Callable[[int], int]
@@ -90,6 +91,8 @@ class Flight:
         except BaseException as error:  # the launching thread raises it
             self.errors.append(error)
         self.codes[number] = code
+        if code < 0:
+            GUARD.hasten(_GRACE)
         for other in self._unclaimed.copy() if self._shared else ():
             if self._claim(other):
                 self.codes[other] = 0

@@ -41,6 +41,7 @@ SMALL, QUICK, OPTIMISED = TIERS = "small", "quick", "optimised"
 
 _OBJECTS, _ABANDONED = Cache("object"), Cache("abandoned")
 _LOGGER = logging.getLogger("warpglass")
+_SHORT = 0.01  # seconds of a launch after which the next one is expected to be over soon
 _PAUSE = 0.5  # seconds until it is seen again whether others are done
 # Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
 _LONG_IR = {SMALL: 1 << 21, QUICK: 1 << 21, OPTIMISED: 1 << 19}
@@ -106,6 +107,7 @@ class Tiers:
         self.unoptimised = False  # whether optimised code was asked for and could not be had
         background_limits()  # whether its variables are right, while there is somebody to tell
         self.brief = True  # whether the last launch was over within moments
+        self.short = False  # whether it was over soon
         self._apart = apart
         self.tier = SMALL if small else QUICK
         tier = self.tier if small else only or chosen_tier()
@@ -161,6 +163,7 @@ class Tiers:
         self._spent += seconds
         self.hot = self._spent >= LONG_KERNEL
         self.brief = seconds < BRIEF
+        self.short = seconds < _SHORT
         if self.hot and not self._asked and self.tier == QUICK and chosen_tier() is None:
             self._asked = True
             in_background(self._optimise)
