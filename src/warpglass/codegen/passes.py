@@ -26,6 +26,7 @@ from ..program import (
     split_tests,
 )
 from ..program.passes import Pass, run_passes
+from .control.open_barriers import open_barriers
 from .few_lanes.find import find_few_lanes
 from .infer import Inference, infer_kinds
 from .lane_loops.stores import choose_lane_loops
@@ -114,6 +115,7 @@ _ROWS = "program shape inference lane_loops few_lanes"
 PASSES = (
     *_TO_KINDS,
     Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
+    Pass("open barriers", open_barriers, "program shape inference", "program inference", _unobserved, _ALONE),
     Pass("full blocks", _find_full, "program.blocks shape inference", "full", _optimised, _ALONE),
     Pass("merged checks", merge_checks, "program inference.kinds", "regions", _unobserved, "1.23, most 2.2"),
     Pass("neighbours", find_neighbours, "program inference.kinds", "neighbours", _unobserved, _ALONE),

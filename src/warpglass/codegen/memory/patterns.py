@@ -12,7 +12,7 @@ from ...isa.types import BITS
 from ..builder import constant_vector, vector
 from ..context import SHARED_WINDOW
 from ..machine.target import gathers_quickly
-from ..values.value import Offsets, Value, replace
+from ..values.value import Offsets, Value, replace, signed
 from .access import Bounds
 from .gather_scatter import HALF, irregular_name
 from .indexed import Anywhere, Indexed, IndexedAccess, either
@@ -31,6 +31,8 @@ from .tile_loads import TileLoads
 
 # The widest access that a static pattern is served with: in elements a lane, and in bytes if it is a load.
 _SPAN, _BYTES = 4, 32
+# Distances, in bytes, of which two add up to one that 32 bits hold.
+_NEAR = 1 << 29
 
 
 class Patterns(TileLoads, IndexedAccess):
@@ -105,9 +107,22 @@ class Patterns(TileLoads, IndexedAccess):
         where = self._splat_address(address)
         if count > 1 or not self._strays(site, address):
             return self.load_slowly(site, where, type_, count, mask)
-        self.fetches.add(type_)
-        label = self._reach(site, type_, where, "zeroinitializer", mask)
-        return [self.builder.load(self.builder.vector(type_), "%lane_buffer", ", align 64")], label
+
+        def one_by_one() -> tuple[list[str], str]:
+            self.fetches.add(type_)
+            label = self._reach(site, type_, where, "zeroinitializer", mask)
+            return [self.builder.load(self.builder.vector(type_), "%lane_buffer", ", align 64")], label
+
+        if not self._has_places(site, address):
+            return one_by_one()
+        outside, places = self._check_lanes(site, address, mask)
+        found = self.load_either(
+            outside,
+            self.builder.vector(type_),
+            lambda: [self.gather_by("%shared", places, 0, type_, mask)],
+            one_by_one,
+        )
+        return found, self.builder.block
 
     def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Store what lanes that have left their pattern have."""
@@ -115,8 +130,40 @@ class Patterns(TileLoads, IndexedAccess):
         if len(values) > 1 or not self._strays(site, address):
             self.store_slowly(site, where, type_, values, mask)
             return
-        self.scatters.add(type_)
-        self._reach(site, type_, where, values[0], mask)
+
+        def one_by_one() -> None:
+            self.scatters.add(type_)
+            self._reach(site, type_, where, values[0], mask)
+
+        if not self._has_places(site, address):
+            one_by_one()
+            return
+        outside, places = self._check_lanes(site, address, mask)
+        self.store_either(
+            outside,
+            lambda: self.scatter_by("%shared", places, 0, type_, values[0], mask),
+            one_by_one,
+        )
+
+    def _has_places(self, site: int, address: Value) -> bool:
+        """Whether lanes' addresses are places in shared memory at distances that fit into 32 bits."""
+        if self.sites[site].space != "shared" or address.ok is not None or self.step in self.apart:
+            return False
+        return all(-_NEAR < signed(offset, 64) < _NEAR for offset in address.offsets or ())
+
+    def _check_lanes(self, site: int, address: Value, mask: str) -> tuple[str, str]:
+        """An i1 that holds if an active lane is outside shared memory; the lanes' places, a vector of i32."""
+        b, size, bounds = self.builder, self.sites[site].size, self.bounds(site)
+        far = b.value(f"icmp uge i64 {b.value(f'add i64 {address.ir}, {_NEAR}')}, {2 * _NEAR}")
+        whole, offsets = b.vector("i32"), address.offsets or ()
+        distances = constant_vector("i32", (signed(offset, 64) for offset in offsets))
+        base = b.splat("i32", b.value(f"trunc i64 {address.ir} to i32"))
+        places = b.value(f"add {whole} {base}, {distances}")
+        shift = b.splat("i32", str(size.bit_length() - 1))
+        numbers = b.intrinsic("fshr", "i32", places, places, shift, lanes=b.width)
+        limit = b.splat("i32", b.value(f"trunc i64 {bounds.limit} to i32"))
+        outside = b.votes(b.value(f"icmp uge {whole} {numbers}, {limit}"), mask)
+        return b.value(f"or i1 {far}, {b.someone(outside)}"), places
 
     def _strays(self, site: int, address: Value) -> bool:
         """Whether lanes leave their pattern, or those that do not act its range, without any going wrong.
