@@ -78,12 +78,12 @@ MEAN = (
 
 
 @pytest.mark.parametrize(("factor", "narrow"), [(0x1C71C71C71C71C72, True), ((1 << 63) - 1, False)])
-def test_sums_of_bytes_are_divided_as_words(factor: int, *, narrow: bool) -> None:
+def test_sums_of_bytes_are_narrow(factor: int, *, narrow: bool) -> None:
     text = MEAN.replace("{factor}", str(factor))
     made = prepare(Compiled(text, "k", "k", "ptx"))
     code = generate(made.program, BlockShape((32, 1, 1), 0), made.symbols, (), Promises((1, 1, 1)))
     body = code.text(quick=False)
-    assert "add <32 x i32>" in body
+    assert "add <32 x i16>" in body
     assert ("mul <32 x i64>" not in body) == narrow
 
 

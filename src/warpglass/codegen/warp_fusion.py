@@ -35,6 +35,8 @@ _MOST_BLOCKS, _MOST_STEPS = 64, 1000
 _LEAST = 8  # lanes that run together
 # Vector registers that one value of all lanes may take up: enough operations under way, and room for others.
 _REGISTERS = 8
+# Those where no two of these lanes share an access, so that only scalar instructions are saved.
+_ROW_REGISTERS = 4
 # Instructions on vectors between two barriers up to which these cost as much.
 _PHASE = 12
 # Accesses that a kernel without loops must have for its warps' other costs to count, and the instructions on
@@ -62,11 +64,11 @@ def fuse_warps(
     if by_rows is not None:
         return by_rows
     tried = () if narrowed is None else (narrowed,)
-    if not tried and pays(program, inference):
+    if not tried and pays(program, inference, shape.width):
         tried = fused_shapes(program, shape)
     for one in tried:
         found = infer_kinds(program, one, promises, symbols)
-        if not found.pending.divergent_barrier and (small or pays(program, found)):
+        if not found.pending.divergent_barrier and (small or pays(program, found, one.width)):
             return one, found
     return shape, inference
 
@@ -121,10 +123,10 @@ def _best_rows(
     return best
 
 
-def _most_lanes(program: Program) -> int:
+def _most_lanes(program: Program, registers: int = _REGISTERS) -> int:
     """How many lanes one value of which takes the vector registers that it may take."""
     types = {type_ for type_ in program.registers.values() if type_ in ("f32", "f64")}
-    return _REGISTERS * vector_bytes() // (8 if "f64" in types else 4)
+    return registers * vector_bytes() // (8 if "f64" in types else 4)
 
 
 def _cost(program: Program, shape: BlockShape, inference: Inference) -> float:
@@ -188,8 +190,8 @@ def _ordinary(step: Step) -> bool:
     return row.computes or (row.access in ("load", "store", "parameter") and not row.waits)
 
 
-def pays(program: Program, inference: Inference) -> bool:
-    """Whether the lanes of an inference are faster together: they keep together, side by side in memory."""
+def pays(program: Program, inference: Inference, width: int) -> bool:
+    """Whether so many lanes are faster together: they keep together, side by side in memory."""
     blocks = program.blocks
     parting = [_parts(block, inference) for block in blocks]
     loops = [
@@ -214,11 +216,12 @@ def pays(program: Program, inference: Inference) -> bool:
         )
     steps = [step for block in blocks for step in block.steps]
     accesses = sum(step.match.load_or_store is not None for step in steps)
+    most = _most_lanes(program, _ROW_REGISTERS)
     return (
         accesses >= _ACCESSES
         and len(_in_lanes(steps, inference)) <= min(_STRAIGHT, _BETWEEN * accesses)
         and not any(isinstance(block.end, Barrier) for block in blocks)
-        and all(_side_by_side(step, inference, shared=True) for step in steps)
+        and all(_side_by_side(step, inference, shared=width > most) for step in steps)
     )
 
 

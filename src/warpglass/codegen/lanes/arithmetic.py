@@ -13,6 +13,7 @@ from ...isa.lanes import Outline, Table
 from ...isa.rounding import NAN
 from ...isa.types import BITS
 from ..builder import Deferred, constant_vector
+from ..machine.target import vector_bytes
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..probes import Probe
@@ -41,7 +42,7 @@ from .division import divide
 from .embedded_rounding import rounded
 from .indices import Indices
 from .nans import DelayedNans
-from .narrow import NarrowVectors
+from .narrow import HALVES, WORDS, NarrowVectors
 from .reference import ReferenceLanes
 from .saturation import SATURATING, saturated
 from .tables import looked_up
@@ -65,7 +66,10 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         self.promises = promises
         self.same = no_offsets(self.width)
         self.nans = DelayedNans(self)
-        self.narrow = NarrowVectors(self)
+        self.narrow = NarrowVectors(self, WORDS)
+        # Halves are of no use where the words of all lanes fit one register.
+        several = self.width * 4 > vector_bytes()
+        self._narrowings = (self.narrow, NarrowVectors(self, HALVES)) if several else (self.narrow,)
         self.indices = Indices(self)
         self.specials = Specials(shape, promises)
 
@@ -84,8 +88,10 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         if a.offsets is None:
             return a
         text = a.lanes() if a.lanes is not None else self._spread(a)
-        if a.type == "i64" and a.ok is None:
-            self.narrow.note(text, a)
+        if a.type[0] == "i" and a.ok is None:
+            for narrowing in self._narrowings:
+                if a.type == narrowing.type:
+                    narrowing.note(text, a)
         return Value(a.type, text, None, None, a.low, a.high, nan=a.nan)
 
     def _spread(self, a: Value) -> str:
@@ -295,10 +301,12 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
 
     # ------------------------------------------------------------------------------------ emission
     def emit(self, name: str, *operands: Value, type_: str = "", lanes: int = 0) -> Value:
-        if not lanes and (operands[-1].type == "i64" or type_ == "i64"):
-            found = self.narrow.emit(name, operands, type_)
-            if found is not None:
-                return found
+        if not lanes:
+            for narrowing in self._narrowings:
+                if narrowing.type in (operands[-1].type, type_):
+                    found = narrowing.emit(name, operands, type_)
+                    if found is not None:
+                        return found
         if not lanes and name in SATURATING:
             return saturated(self, name, operands[0], type_)
         if self.flushes and lanes == 1 and name.startswith(_OF_NUMBERS):

@@ -1,9 +1,10 @@
-"""Narrow integers: 64-bit ones of which 32 bits suffice, so that twice as many fit into a register.
+"""Narrow integers: those of which half of the bits suffice, so that twice as many fit into a register.
 
-All integers of Python have 64 bits, sums of bytes among them. Where bounds show that an operation's operands
-and its result are 32-bit integers, it is done with those (values/narrow.py). The 64-bit vector is what they
-are extended to; LLVM drops that where nothing needs it. Of registers that come from other blocks only the
-64-bit vector is known, and they are not narrowed for it: in a loop that would take longer than the sum.
+All integers of Python have 64 bits, and C's have 32, sums of bytes among them. Where bounds show that an
+operation's operands and its result fit half as many, it is done with those (values/narrow.py). The wide
+vector is what they are extended to; LLVM drops that where nothing needs it. Of registers that come from other
+blocks only the wide vector is known, and they are not narrowed for it: in a loop that would take longer than
+the sum.
 """
 
 from __future__ import annotations
@@ -11,77 +12,98 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...isa.types import BITS
-from ..values.narrow import MOST_TRIED, is_narrow, keeps_narrow, short_factor
+from ..values.bounds import bounds_of
+from ..values.narrow import MOST_TRIED, Narrowing, short_factor
 from ..values.value import Value
 
 if TYPE_CHECKING:
     from .arithmetic import FastArithmetic
 
+# Addresses take what is made of words, as signed ones.
+WORDS, HALVES = Narrowing(32, (1 << 31) - 1), Narrowing(16, (1 << 16) - 1)
+
 
 class NarrowVectors:
-    """The narrow integers that vectors of 64-bit ones are made of."""
+    """The narrow integers that vectors of ones twice as wide are made of."""
 
-    def __init__(self, lanes: FastArithmetic):
+    def __init__(self, lanes: FastArithmetic, narrowing: Narrowing):
         self._lanes = lanes
-        self._narrow: dict[str, str] = {}  # vectors of i64 -> of i32 that they are extended from, by sign
-        self._scalars: dict[str, Value] = {}  # vectors of i64 -> what they were made of
+        self._to = narrowing
+        self.type, self._type = f"i{2 * narrowing.bits}", f"i{narrowing.bits}"  # the wide one and the narrow
+        self._narrow: dict[str, str] = {}  # wide vectors -> those that they are extended from
+        self._scalars: dict[str, Value] = {}  # wide vectors -> what they were made of
 
     def note(self, vector: str, a: Value) -> None:
-        """A vector of i64 has been made of a value that has a form for certain."""
-        if is_narrow(a):
+        """A wide vector has been made of a value that has a form for certain."""
+        if self._to.has(bounds_of(a)):
             self._scalars[vector] = a
 
     def lower_half_of(self, a: Value) -> str | None:
-        """The vector of i32 that a vector of i64 is extended from by sign, if it is known."""
+        """The narrow vector that a wide one is extended from, if it is known."""
         return self._narrow.get(a.ir)
 
     def _find(self, *operands: Value) -> tuple[Value, ...] | None:
-        """All operands as narrow vectors; None if some are none, or all are as cheap with 64 bits."""
+        """All operands as narrow vectors; None if some are none, or all are as cheap when wide."""
         narrow, scalars = self._narrow, self._scalars
-        if operands[0].type != "i64" or all(one.ir not in narrow for one in operands):
+        if operands[0].type != self.type or all(one.ir not in narrow for one in operands):
             return None
         for one in operands:
-            if one.offsets is not None or not (one.ir in narrow or one.ir in scalars) or not is_narrow(one):
+            known = one.offsets is None and (one.ir in narrow or one.ir in scalars)
+            if not known or not self._to.has(bounds_of(one)):
                 return None
         return tuple([self._lower_half(one) for one in operands])
 
     def _lower_half(self, a: Value) -> Value:
         if a.ir in self._narrow:
-            return Value("i32", self._narrow[a.ir], None, None, a.low, a.high)
-        return self._lanes.as_vector(self._lanes.convert("trunc", self._scalars[a.ir], "i32"))
+            return Value(self._type, self._narrow[a.ir], None, None, a.low, a.high)
+        return self._lanes.as_vector(self._lanes.convert("trunc", self._scalars[a.ir], self._type))
 
     def emit(self, name: str, operands: tuple[Value, ...], type_: str) -> Value | None:
-        """An instruction on vectors of i64 on narrow ones instead; None if that gives another result."""
+        """An instruction on wide vectors on narrow ones instead; None if that gives another result."""
         if type_:
             return self._converted(name, operands[0]) if name in ("sext", "zext") else None
-        compares, selects = name.startswith("icmp"), name == "select"
-        condition, given = operands[:selects], operands[selects:]
-        if not (compares or selects) and (not keeps_narrow(name, given) or self._shifts(name, given)):
+        if len(operands) - (name == "select") != 2:
             return None
-        narrow = self._find(*given)
-        if narrow is None:
+        *condition, a, b = operands
+        if name.startswith("icmp"):
+            predicate = self._to.comparison(name, a, b)
+            narrow = self._find(a, b) if predicate is not None else None
+            return None if predicate is None or narrow is None else self._lanes.emit(predicate, *narrow)
+        if name == "select":
+            signed = self._to.choice(a, b)
+            found = None if signed is None else (name, signed)
+        else:
+            found = None if self._shifts(name, a, b) else self._to.operation(name, a, b)
+        narrow = self._find(a, b) if found is not None else None
+        if found is None or narrow is None:
             return None
-        result = self._lanes.emit(name, *condition, *narrow)
-        return result if compares else self._extended(result)
+        return self._extended(self._lanes.emit(found[0], *condition, *narrow), signed=found[1])
 
     def _converted(self, name: str, a: Value) -> Value | None:
-        """A narrower integer extended by its sign, or one that is not negative."""
-        if a.type in ("i8", "i16"):
-            return self._extended(self._lanes.emit(name, a, type_="i32"))
-        natural = a.low is not None and a.low >= 0
-        return self._extended(a) if a.type == "i32" and (name == "sext" or natural) else None
+        """A narrower integer extended."""
+        if 1 < BITS[a.type] < self._to.bits:
+            return self._extended(self._lanes.emit(name, a, type_=self._type))
+        signed = name == "sext" or (a.low is not None and a.low >= 0)
+        known = a.type == self._type and (signed or self._to.most >> (self._to.bits - 1))
+        return self._extended(a, signed=signed) if known else None
 
-    def _extended(self, narrow: Value) -> Value:
-        """The vector of i64 that narrow integers are extended to."""
-        b = self._lanes.builder
-        name = b.value(f"sext {b.vector('i32')} {narrow.ir} to {b.vector('i64')}")
+    def _extended(self, narrow: Value, *, signed: bool = True) -> Value:
+        """The wide vector that narrow integers are extended to."""
+        b, extend = self._lanes.builder, "sext" if signed else "zext"
+        name = b.value(f"{extend} {b.vector(self._type)} {narrow.ir} to {b.vector(self.type)}")
         self._narrow[name] = narrow.ir
-        return Value("i64", name, None, None, narrow.low, narrow.high)
+        return Value(self.type, name, None, None, narrow.low, narrow.high)
 
-    def _shifts(self, name: str, operands: tuple[Value, ...]) -> bool:
-        """Whether a product is a shift to the left: so go addresses, which have 64 bits in any case."""
-        factors = [self._scalars[one.ir].constant or 0 for one in operands if one.ir in self._scalars]
-        return name == "mul" and any(factor & -factor == factor for factor in factors)
+    def _shifts(self, name: str, a: Value, b: Value) -> bool:
+        """Whether it is a shift that is none of narrow integers.
+
+        Addresses are shifted to the left, which have 64 bits in any case. Few processors shift halves by
+        other than a constant.
+        """
+        factors = [self._scalars[one.ir].constant or 0 for one in (a, b) if one.ir in self._scalars]
+        if self._to is WORDS:
+            return name == "shl" or (name == "mul" and any(one & -one == one for one in factors))
+        return name in ("shl", "lshr", "ashr") and b.ir not in self._scalars
 
     def product_high(self, a: Value, b: Value, signed: bool) -> Value | None:
         """The upper half of a product with a constant `b`, of which a narrow one has all that is needed."""

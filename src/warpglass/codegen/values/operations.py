@@ -24,9 +24,9 @@ Fold = Callable[[int, int, int], int]  # of bit patterns and their width, whatev
 # What an operation of floats sees of a NaN operand: its bits; of the second one the sign; that it is one;
 # that it is one, and makes the result one; nothing, as it acts on signs (of which no meaning wants a NaN's).
 SEES_BITS, SEES_SIGN, SEES_NAN, PASSES_NAN, KEEPS_NAN = range(5)
-# Whether an operation on 32-bit integers of which the operands are extensions gives the extended result, if
-# that fits 32 bits: never; if bounds show that it fits; always; if it is a shift to the right by less. They
-# keep their order when they are extended, read as signed and as unsigned.
+# Whether an operation on integers of half as many bits, of which the operands are extensions, gives the
+# extended result, if that fits so many: never; if bounds show that it fits; always; if it is a shift to the
+# right by less (values/narrow.py).
 WIDE, NARROW, BITWISE, SHIFT = range(4)
 
 
@@ -85,7 +85,7 @@ _ROWS = (
         low_bits=known_bits.of_both(operator.xor), table=lane_tables.plain(np.bitwise_xor),
     ),
     Operation(
-        "shl", lambda a, b, width: a << b, unit=0, commutes=False,
+        "shl", lambda a, b, width: a << b, unit=0, commutes=False, narrows=NARROW,
         offsets=affine.shifted, line=affine.shifted_line,
         bounds=intervals.shifted_left, low_bits=known_bits.shifted_left,
     ),

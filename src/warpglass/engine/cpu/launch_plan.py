@@ -41,6 +41,9 @@ from .tiers import chosen_tier, only_tier
 _SMALL_GRID = 4
 # Parts of a grid that each worker takes, so that none has much left to do when the others have ended.
 _SHARES = 64
+# Those of a single worker, and the most blocks of each part: it goes on with better code behind any of them,
+# and whenever it takes one, processors first write all that has been stored.
+_LONE_SHARES, _MOST_TAKEN, _MOST_TAKEN_ALONE = 16, 64, 512
 # Blocks that are under way at once at most if they wait for each other and are watched.
 _MOST_WATCHED = 256
 # Sums that a block may leave for its end: with their addresses they stay in the caches.
@@ -159,7 +162,7 @@ def make_plan(
         blocks,
         count,
         resident if waits else 0,
-        1 if turns or waits else max(1, min(64, len(blocks) // (count * _SHARES))),
+        1 if turns or waits else _taken_at_once(len(blocks), count),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         apart and not (watched or alone or facts.services or executable.small) and fits,
@@ -170,6 +173,13 @@ def make_plan(
         facts.clustered,
         executable.small and (waits or not apart),
     )
+
+
+def _taken_at_once(blocks: int, workers: int) -> int:
+    """How many blocks a worker takes at once."""
+    if workers == 1:
+        return max(1, min(_MOST_TAKEN_ALONE, blocks // _LONE_SHARES))
+    return max(1, min(_MOST_TAKEN, blocks // (workers * _SHARES)))
 
 
 @dataclass(frozen=True, slots=True)
