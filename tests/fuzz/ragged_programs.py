@@ -95,7 +95,7 @@ def _ending(number: int, engine: str) -> tuple[str, bytes, bytes]:
     if one.random() < 0.2:
         order = one.permutation(n) if one.random() < 0.5 else np.arange(n)[::-1]
         first, last = first[order].copy(), last[order].copy()
-    missing = int(one.integers(1, 90)) if one.random() < 0.2 else 0
+    missing = int(one.integers(1, min(90, size))) if one.random() < 0.2 else 0
     a = one.integers(0, 100, size + 400).astype(_TYPES[given])
     o, p = (one.integers(0, 100, size - gone).astype(_TYPES[made]) for gone in (missing, 0))
     if one.random() < 0.2:
