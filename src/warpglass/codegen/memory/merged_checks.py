@@ -89,21 +89,23 @@ def merge_checks(program: Program, kinds: Mapping[str, Value]) -> dict[int, Vers
     """The regions that are worth it, by the number of their block."""
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     bases = {name: kind for name, kind in kinds.items() if kind.offsets is not None and types[name] == "i64"}
+    shared = program.shared
+    room = 0 if shared.static in shared.offsets.values() else shared.static  # unless some is dynamic
     found: dict[int, VersionedRegion] = {}
     left = _MOST_TWICE
     for index, block in enumerate(program.blocks):
-        region = _find(block, bases) if left > 0 else None
+        region = _find(block, bases, room) if left > 0 else None
         if region is not None and region.last - region.first <= left:
             found[index] = region
             left -= region.last - region.first
     return found
 
 
-def _find(block: Block, bases: Mapping[str, Value]) -> VersionedRegion | None:
+def _find(block: Block, bases: Mapping[str, Value], room: int) -> VersionedRegion | None:
     if sum(step.match.load_or_store is not None for step in block.steps) <= _WORTH:
         return None
     steps = _computed_first(block.steps)
-    accesses = [one for position, step in enumerate(steps) if (one := _access(position, step, bases))]
+    accesses = [one for position, step in enumerate(steps) if (one := _access(position, step, bases, room))]
     written: dict[str, list[int]] = {}
     for position, step in enumerate(steps):
         for name in step.writes:
@@ -155,8 +157,11 @@ def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:
     return (*early, *late)
 
 
-def _access(position: int, step: Step, bases: Mapping[str, Value]) -> _Access | None:
-    """The access that a step makes from a base whose lanes are at known distances."""
+def _access(position: int, step: Step, bases: Mapping[str, Value], room: int) -> _Access | None:
+    """The access that a step makes from a base whose lanes are at known distances.
+
+    Shared memory has `room` bytes, if that is known (not 0): of lanes that are further apart, only some act.
+    """
     found = step.match.load_or_store
     if found is None or step.instruction.guard is not None:
         return None
@@ -165,6 +170,8 @@ def _access(position: int, step: Step, bases: Mapping[str, Value]) -> _Access | 
         return None
     kind = bases.get(base)
     if kind is None or kind.offsets is None or not regular(kind.offsets, found.size):
+        return None
+    if found.space == "shared" and max(kind.offsets) - min(kind.offsets) + found.size > room > 0:
         return None
     # Another base's guard says nothing of this one's scalar.
     shared, distance = (base, 0) if step.origin is None or kind.ok is not None else step.origin
