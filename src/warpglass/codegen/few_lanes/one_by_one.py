@@ -36,10 +36,10 @@ _TOGETHER, _APART, _MEASURED_WAY = 0, 1, 2
 # Entries for which what has been found holds, first and at most.
 _KEPT, _LONGEST = 64, 4096
 # As powers of two: how many entries that are measured go one way before as many go the other, and how often
-# that is done, first and later. The first of each run does not count: it warms caches and what foresees
-# branches. Lanes have rows of unlike lengths, so it takes some; where the processor is taken away from one,
-# its rounds in a cycle are few and count little.
-_RUN, _RUN_LATER = 1, 2
+# that is done, first and once that holds for many. The first of each run does not count: it warms caches and
+# what foresees branches. Lanes have rows of unlike lengths, so it takes some; where the processor is taken
+# away from one, its rounds in a cycle are few and count little.
+_RUN, _RUN_LATER, _LATER = 1, 2, 1024
 # Lanes that go apart in an entry that is measured: if that is the worse way, it costs little.
 _SOME = 8
 # Lanes that go apart in any case, where there is no code for few of them.
@@ -75,8 +75,8 @@ measure:
 define internal i64 @wg_run_of_entries(ptr %state) alwaysinline #0 {{
   %held.p = getelementptr i64, ptr %state, i64 {_HELD}
   %held = load i64, ptr %held.p
-  %never = icmp eq i64 %held, 0
-  %power = select i1 %never, i64 {_RUN}, i64 {_RUN_LATER}
+  %early = icmp ult i64 %held, {_LATER}
+  %power = select i1 %early, i64 {_RUN}, i64 {_RUN_LATER}
   ret i64 %power
 }}
 
