@@ -14,6 +14,7 @@ from warpglass.codegen import BlockShape
 from warpglass.codegen.lane_loops.costs import find_costs
 from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
 from warpglass.codegen.lane_loops.rounds import find_rounds
+from warpglass.codegen.lane_loops.stores import choose_lane_loops
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu.prepared import Prepared, prepare
@@ -216,7 +217,7 @@ def _loops(name: str) -> dict[int, LaneLoop]:
 def _find(prepared: Prepared) -> dict[int, LaneLoop]:
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
-    return find_lane_loops(version.program, version.inference)
+    return choose_lane_loops(version.program, shape, promises, prepared.symbols, version.inference)
 
 
 def _arguments(kind: type = np.float32, count: int = 1, longest: int = 40) -> Arguments:
@@ -298,7 +299,9 @@ def test_which_lanes_go_at_once(name: str, waits: bool) -> None:
     for loop in find_lane_loops(version.program, version.inference).values():
         rounds = find_rounds(version.program, loop, kinds, shape, promises, prepared.symbols)
         assert rounds is not None
-        costs = find_costs(version.program, loop, kinds, shape, promises, prepared.symbols, rounds.paces)
+        costs = find_costs(
+            version.program, loop, kinds, shape, promises, prepared.symbols, rounds.paces, wide=False
+        )
         assert costs.waits == waits
 
 

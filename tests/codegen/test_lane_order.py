@@ -41,20 +41,21 @@ def _aligned(values: np.ndarray) -> np.ndarray:
     return room[start : start + values.size]
 
 
-@pytest.mark.parametrize("width", [16, 32, 64, 128])
-def test_lanes_of_fewest_rounds_go_first(width: int) -> None:
-    """Those of as many in their order, and behind all of a mask the others."""
+@pytest.mark.parametrize("longest", [3, 8, 9, 500])
+@pytest.mark.parametrize("width", [8, 16, 32, 64, 128])
+def test_lanes_of_fewest_rounds_go_first(width: int, longest: int) -> None:
+    """Those of as many in their order, and behind all of a mask the others, whatever their rounds."""
     rng = np.random.default_rng(width)
-    rounds = _aligned(rng.integers(1, 4, width))
     active = rng.random(width) < 0.7
-    order = np.zeros(width, np.uint8)
+    rounds = _aligned(np.where(active, rng.integers(1, longest + 1, width), rng.integers(0, LONG, width)))
+    order = np.zeros(2 * width, np.uint8)
     mask = sum(1 << int(lane) for lane in np.flatnonzero(active))
 
     def emit(b: Builder) -> None:
         b.call("void", "wg_order_lanes", [("ptr", "%rounds"), (b.lanes, "%mask"), ("ptr", "%out")])
 
     _run(width, emit, rounds, mask, order)
-    assert order.tolist() == np.argsort(np.where(active, rounds, LONG), kind="stable").tolist()
+    assert order[:width].tolist() == np.argsort(np.where(active, rounds, LONG), kind="stable").tolist()
 
 
 @pytest.mark.parametrize(

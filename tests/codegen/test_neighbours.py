@@ -163,13 +163,18 @@ def test_faults_are_the_references(type_: str, offsets: tuple[int, ...], wrong: 
     assert reference == kinds
 
 
-def test_pairs_of_an_interpolation_are_one_gather(monkeypatch: pytest.MonkeyPatch):
+INTERPOLATION = """extern "C" __global__ void k(const float* t, const float* x, float* y) {
+    float p = x[threadIdx.x]; int k = p; y[threadIdx.x] = t[k] + (p - k) * (t[k + 1] - t[k]); }"""
+COMPLEX = """extern "C" __global__ void k(const float2* t, const float* x, float* y) {
+    int k = x[threadIdx.x]; y[threadIdx.x] = t[k].x * t[k].y; }"""
+
+
+@pytest.mark.parametrize("text", [INTERPOLATION, COMPLEX])
+def test_pairs_are_one_gather(text: str, monkeypatch: pytest.MonkeyPatch):
     if target.vector_bytes() < 64:
         pytest.skip("the processor has no gathers that are named")
     for module in (access, gather_scatter, patterns, picks, quads):
         monkeypatch.setattr(module, "gathers_quickly", lambda: True)
-    text = """extern "C" __global__ void k(const float* t, const float* x, float* y) {
-        float p = x[threadIdx.x]; int k = p; y[threadIdx.x] = t[k] + (p - k) * (t[k + 1] - t[k]); }"""
     prepared = prepare(wg.compile(text, "k").compile())
     shape, promises = BlockShape((64, 1, 1)), Promises((1, 1, 1))
     code = generate(prepared.program, shape, prepared.symbols, (), promises).ir

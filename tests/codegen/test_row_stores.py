@@ -9,6 +9,7 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from tests.fuzz import row_programs
 from warpglass.codegen import BlockShape, Promises
+from warpglass.codegen.machine.target import masks_bytes
 from warpglass.codegen.memory.row_stores import RowStores, find_row_stores
 from warpglass.codegen.memory.tiles import find_tiles
 from warpglass.codegen.passes import with_kinds
@@ -70,7 +71,7 @@ def test_which_stores_are_kept() -> None:
     assert (_rows("scan").unit, len(_rows("scan").steps)) == (4, 4)
     assert _rows("scan", "double").unit == 8
     assert _rows("window").loads
-    assert not _rows("scan", "unsigned char").unit  # narrower than what is put down
+    assert _rows("scan", "unsigned char").narrow == masks_bytes()
     assert not _rows("scan", "float", 8).unit  # rows that 64 bytes would reach beyond
     for name in ("in_place", "two", "until", "columns"):
         assert not _rows(name).unit, name
@@ -84,7 +85,7 @@ def test_loads_of_an_unrolled_window_share_tiles() -> None:
 
 def _run(name: str, type_: str, width: int, engine: str, *, shift: int | None = None, missing: int = 0):
     """What is left of both arrays, which may be parts of one, and what was said of a fault."""
-    made = {"float": np.float32, "double": np.float64, "int": np.int32}[type_]
+    made = {"float": np.float32, "double": np.float64, "int": np.int32, "short": np.int16}[type_]
     pool = np.random.default_rng(7).integers(0, 100, 2 * ROWS * width).astype(made)
     a = pool[: ROWS * width]
     o = np.zeros(ROWS * width - missing, made) if shift is None else pool[shift : shift + ROWS * width]
@@ -100,7 +101,7 @@ def _run(name: str, type_: str, width: int, engine: str, *, shift: int | None = 
 
 
 @pytest.mark.parametrize("width", [17, 64, 103])
-@pytest.mark.parametrize("type_", ["float", "double", "int"])
+@pytest.mark.parametrize("type_", ["float", "double", "int", "short"])
 @pytest.mark.parametrize("name", ["scan", "window", "until"])
 def test_results_are_the_references(name: str, type_: str, width: int) -> None:
     reference, fast = (_run(name, type_, width, engine) for engine in CPU_ENGINES)

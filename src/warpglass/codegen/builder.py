@@ -35,6 +35,10 @@ def widened(value: str, width: int) -> str:
     return f"{'zext' if width < 64 else 'trunc'} i{width} {value} to i64"
 
 
+# Numbers of metadata that every module has are below this.
+_FIRST_NODE = 4
+
+
 class Builder:
     """Collects the lines of one function, and what the module must declare for them.
 
@@ -50,6 +54,12 @@ class Builder:
         self._count = 0
         self.block = "entry"  # the label of the basic block that is being written
         self.region = 0  # counts basic blocks: names of this one can be used up to its end
+
+    def node(self, *parts: str) -> str:
+        """The name of a new node of metadata, distinct from all others."""
+        number = _FIRST_NODE + sum(line.startswith("!") for line in self.declarations)
+        self.declarations.add(f"!{number} = distinct !{{{', '.join((f'!{number}', *parts))}}}")
+        return f"!{number}"
 
     def name(self, hint: str = "v") -> str:
         """A fresh value name."""

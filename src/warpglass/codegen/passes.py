@@ -29,7 +29,7 @@ from ..program.passes import Pass, run_passes
 from .control.open_barriers import open_barriers
 from .few_lanes.find import find_few_lanes
 from .infer import Inference, infer_kinds
-from .lane_loops.find import find_lane_loops
+from .lane_loops.stores import choose_lane_loops
 from .machine.target import flushes
 from .memory.merged_checks import merge_checks
 from .memory.neighbours import find_neighbours
@@ -121,7 +121,7 @@ PASSES = (
     Pass("neighbours", find_neighbours, "program inference.kinds", "neighbours", _unobserved, _ALONE),
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
-    Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
+    Pass("loops of lanes", choose_lane_loops, f"{_PROMISED} inference", "lane_loops", _unobserved, _ALONE),
     Pass("few lanes", find_few_lanes, "program inference full", "few_lanes", _unobserved, _ALONE),
     Pass("row tiles", find_tiles, _TILED, "tiles", _unobserved, _ALONE),
     Pass("row stores", find_row_stores, _ROWS, "row_stores", _unobserved, _ALONE),

@@ -1,7 +1,7 @@
 """The values, registers and accesses of few lanes: a scalar if all have one value, else a short vector.
 
-Where gathers are slow, accesses are made lane by lane: loads of all lanes at once, of which those that do not
-act load from a place that is surely there, stores in the lanes' order.
+Where gathers are slow, and for halves, accesses are made lane by lane: loads of all lanes at once, of which
+those that do not act load from a place that is surely there, stores in the lanes' order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..context import SLOT
 from ..lanes.fast import FastLanes
 from ..machine.target import gathers_quickly
 from ..memory.element_changes import ElementChange
-from ..memory.gather_scatter import gather_at_once, scatter_at_once
+from ..memory.gather_scatter import gather_at_once, gather_bytes, scatter_at_once
 from ..memory.indexed import Indexed
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
@@ -64,6 +64,8 @@ class FewAccess(WarpAtomics):
         host = b.value(f"add {words} {address}, {b.splat('i64', delta)}")
         if self._at_once(type_):
             return [gather_at_once(b, self._pointers(host, type_, k), type_, mask) for k in range(count)]
+        if self._at_once("i32") and BITS[type_] == 8:
+            return [gather_bytes(b, self._pointers(host, type_, k), type_, mask) for k in range(count)]
         there = b.splat("i64", b.value("ptrtoint ptr %lane_buffer to i64"))
         safe = b.value(f"select {b.vector('i1')} {b.mask_vector(mask)}, {words} {host}, {words} {there}")
         b.store(f"volatile {words}", safe, "%few_places", ", align 64")

@@ -1,13 +1,14 @@
 """Code for loops that lanes run one after the other (find.py), in front of the same loop for all lanes.
 
 What lanes need is put into buffers, an element a lane; each lane takes its own, goes round until it leaves
-the loop, and puts back what is read later. Since such a loop only loads, a lane can begin again, or be left
+the loop, and puts back what is read later. Where such a loop only loads, a lane can begin again, or be left
 to the loop for all lanes as if it had not begun: that is done with it and all lanes behind it when the launch
 is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
 another range than the site remembers have it look for theirs, a number of times for each run of the warp.
 
 Where rounds can be counted in front of the loop (rounds.py), preparation.py says which lanes go and how far,
-and a round needs no other test than whether it was the last. Other loops look at the stop flag in each.
+and a round needs no other test than whether it was the last; only such loops may store, and nothing makes
+their lanes begin again (stores.py). Other loops look at the stop flag in each.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from .joint import Joint, JointLane, joint_runners
 from .one_lane import Checked, Runner
 from .preparation import LaneRounds, Preparation
 from .ranges import LaneRanges
+from .repeats import Repeat, find_repeat
 from .rounds import Rounds, Walk, find_rounds
+from .stores import Meeting, is_wide, say_apart, short_rounds
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
@@ -56,8 +59,9 @@ class LaneCode:
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
                 if found is not None:
                     self.rounds[header] = found
+                    wide = is_wide(program, loop, found)
                     self.costs[header] = find_costs(
-                        program, loop, kinds, shape, promises, warp.symbols, found.paces
+                        program, loop, kinds, shape, promises, warp.symbols, found.paces, wide=wide
                     )
             self.alone = Runner.alone(lanes, warp.registers, warp.symbols)
             self.joint = joint_runners(lanes, warp.registers, warp.symbols)
@@ -89,9 +93,15 @@ class _Attempt:
         self.ranges = LaneRanges(code.alone.lane.access)
         rounds = code.rounds.get(loop.header)
         self.rounds: LaneRounds | None = None
+        self.wide, self.repeat = False, None
         if rounds is not None:
             length = sum(len(code._program.blocks[index].steps) for index in loop.blocks)
-            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=length <= _ORDERED)
+            self.wide = is_wide(code._program, loop, rounds)
+            if self.wide:
+                self.repeat = find_repeat(code._program, loop, rounds)
+            times = 1 if self.repeat is None else self.repeat.times
+            ordered = length <= _ORDERED and not self.wide
+            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
         # Registers whose last values are known in front of the loop.
         ends = () if rounds is None else find_ends(code._program, loop, rounds)
         self.known = loop.kept.intersection(ends)
@@ -99,13 +109,14 @@ class _Attempt:
         self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
         self.counted = [group for group in self.groups if self._even(group)]
         self.misses: list[tuple[str, Group, str]] = []  # label, group, address
+        self.said = say_apart(self.b, rounds.walks) if rounds is not None and loop.stores else {}
         self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
         self.joint = self._find_joint()
 
     def _find_joint(self) -> Joint | None:
         """The code for several lanes at once, if they may go so."""
         code, loop = self.code, self.loop
-        if self.rounds is None or not (self.rounds.ordered and code.costs[loop.header].waits):
+        if self.rounds is None or loop.stores or not (self.rounds.ordered and code.costs[loop.header].waits):
             return None
         return Joint(
             code._program,
@@ -127,9 +138,10 @@ class _Attempt:
         b.branch(self._side_by_side(), f"{name}_beside", f"{name}_open")
         b.place(f"{name}_open")
         self._open()
-        b.place(f"{name}_lane")
         if self.joint is not None:
+            b.place(f"{name}_joint")
             self.joint.emit()
+        b.place(f"{name}_lane")
         rest = b.load(b.lanes, f"%{name}.rest")
         lane = b.first_lane(rest) if self.rounds is None else self.rounds.next_lane()
         self._begin(lane)
@@ -226,36 +238,40 @@ class _Attempt:
             code._slots += [f"  {buffer}.of = alloca {whole}, align 64", f"  {buffer} = alloca i64"]
             least = self.ranges.count_rounds(self.counted, lanes, registers)
             b.store(whole, least, f"{buffer}.of", ", align 64")
+        first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
         for group in self.groups:
             if self._aligned(group):
                 low = self.ranges.bounds(group).low
                 from_root = b.value(f"sub i64 {self.buffers.scalars[group.root or '']}, {low}")
                 uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
-        b.branch(
-            b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", f"{self.name}_lane", unlikely=True
-        )
+        b.branch(b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", first, unlikely=True)
 
     def _prepare_rounds(self, rounds: LaneRounds, lanes: FastLanes) -> None:
         """Find the lanes that go through the loop."""
         b, code = self.b, self.code
         registers, symbols = code._warp.registers, code._warp.symbols
         mask = b.load(b.lanes, f"%{self.name}.rest")
-        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds)
+        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds, mask)
         on = b.label("apart")
         together, several = code.costs[self.loop.header].ways(b, preparation.after, mask)
+        together = b.value(f"and i1 {together}, {preparation.counted()}")
         b.branch(together, f"{self.name}_beside", on)
         b.place(on)
         known = sorted(self.known)
         ends = emit_ends(
             code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after
         )
-        plan = preparation.plan(mask)
+        plan = preparation.plan()
         for name in known:
             whole = b.vector(registers.types[name])
             code._slots.append(f"  {self._end(name)} = alloca {whole}, align 64")
             b.store(whole, lanes.as_vector(ends[name]).ir, self._end(name), ", align 64")
-        rounds.prepare(plan, mask, several)
+        if self.loop.stores:
+            walks, after = rounds.rounds.walks, preparation.after
+            rounds.prepare_all(plan, mask, several, Meeting(b, walks, plan.addresses, after, mask))
+        else:
+            rounds.prepare(plan, mask, several)
 
     def _end(self, name: str) -> str:
         """Where a register's last values are that are known in front of the loop."""
@@ -294,6 +310,8 @@ class _Attempt:
 
     def _check_by_ranges(self, runner: Runner) -> None:
         """Let a lane's accesses be checked."""
+        costs = self.code.costs.get(self.loop.header)
+        runner.steps.chain = costs.chain if costs is not None and self.groups else frozenset()
         runner.lane.groups = {step: group for group in self.groups for step in group.steps}
         runner.lane.ranges = {group.leader: self._range(group, runner) for group in self.groups}
 
@@ -360,17 +378,22 @@ class _Attempt:
         one, number = code.alone.lane, ""
         if self.rounds is not None:
             number = self.rounds.round()
-            one.walked = self.rounds.places(self.entered, number)
+            one.walked, one.said = self.rounds.places(self.entered, number), self.said
         elif self.counted:
             self._spend_round()
         live = (code._program.live[after] for after in block.successors)
         code.alone.registers.enter(frozenset().union(*live))
         for step in block.steps:
-            code.alone.steps.run(step, "-1", frozenset())
+            if self.repeat is None or step.number in self.repeat.steps:
+                code.alone.steps.run(step, "-1", frozenset())
         if self.rounds is not None:
-            one.walked = {}
+            if self.repeat is not None:
+                self._move_on(self.repeat)
+            one.walked, one.said = {}, {}
             over = self.rounds.over(number, self.entered.last)
-            b.branch(over, self._to(self.loop.exits[0]), f"{self.name}_{index}")
+            out, again = self._to(self.loop.exits[0]), f"{self.name}_{index}"
+            hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
+            b.emit(f"br i1 {over}, label %{out}, label %{again}{hint}")
             return
         match block.end:
             case Branch(step, _, _, taken, other):
@@ -381,6 +404,13 @@ class _Attempt:
                 b.jump(self._to(target))
             case _:
                 raise AssertionError(f"{block.end} in a loop for one lane")
+
+    def _move_on(self, repeat: Repeat) -> None:
+        """At the end of one of the parts of a round."""
+        registers = self.code.alone.registers
+        for name, pace in sorted(repeat.paces.items()):
+            type_ = registers.types[name]
+            registers.put(name, self.b.value(f"add {type_} {registers.take(name)}, {pace}"))
 
     def _spend_round(self) -> None:
         b, place, on = self.b, f"%{self.name}.rounds", self.b.label("on")

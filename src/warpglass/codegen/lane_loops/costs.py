@@ -19,7 +19,7 @@ from ..shape import BlockShape, Promises
 from ..values.facts import FactLanes
 from ..values.results import Result
 from ..values.value import Value
-from .find import LaneLoop, reached
+from .find import LaneLoop, are_apart, reached
 from .joint import LANES
 
 # Eighths of a processor's cycle, as measured on Sapphire Rapids. For one lane: an instruction, of which few
@@ -37,19 +37,22 @@ _DIVIDING = frozenset(("fdiv", "llvm.sqrt", "udiv", "sdiv", "urem", "srem"))
 _MOST_ROUNDS = (1 << 16) - 1  # that are counted
 # Rounds of a lane, in the mean, from which on several go at once: it has more ends that are not foreseen.
 _MANY = 6
+_AT_ONCE = 8  # rounds that LLVM does in vectors, as if lanes had that many
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
     """What a round takes of a lane that goes `alone`, with `several` at once, and of all lanes `together`.
 
-    If a round `waits` for the one before it, several had better go at once.
+    If a round `waits` for the one before it, several had better go at once. The steps of `chain` compute the
+    floats that it waits for.
     """
 
     alone: int
     several: int
     together: int
     waits: bool
+    chain: frozenset[int] = frozenset()
 
     def ways(self, b: Builder, after: str, mask: str) -> tuple[str, str]:
         """How lanes of a mask, with so many rounds (i64) after their first, had better go.
@@ -87,8 +90,13 @@ def find_costs(
     promises: Promises,
     symbols: Symbols,
     even: Collection[str],
+    *,
+    wide: bool,
 ) -> Costs:
-    """What a round of a loop takes in which registers move on evenly."""
+    """What a round of a loop takes in which registers move on evenly.
+
+    One that is `wide` is done with others in vectors.
+    """
     steps = [step for index in loop.blocks for step in program.blocks[index].steps]
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     lanes = _Work(shape, promises)
@@ -103,10 +111,13 @@ def find_costs(
         step for step in steps if not (carried.isdisjoint(step.reads) or carried.isdisjoint(step.writes))
     ]
     latency = sum(_latency(step, types) for step in chain)
-    # In chains of integers, which are shorter, the next lane's mostly begins early enough.
-    floats = sum(_FLOAT for step in chain if _latency(step, types) == _FLOAT)
-    alone, several = max(lanes.alone, floats), max(lanes.alone, latency // LANES)
-    return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone)
+    # In chains of integers, which are shorter, the next lane's mostly begins early enough, and LLVM may
+    # compute them in another order.
+    floats = frozenset(step.number for step in chain if _latency(step, types) == _FLOAT)
+    if wide:
+        return Costs(lanes.alone // _AT_ONCE, lanes.alone // _AT_ONCE, lanes.together, waits=False)
+    alone, several = max(lanes.alone, _FLOAT * len(floats)), max(lanes.alone, latency // LANES)
+    return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone, floats)
 
 
 def _latency(step: Step, types: Mapping[str, str]) -> int:
@@ -150,10 +161,11 @@ class _Work(FactLanes):
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
     def load_once(self, step: Step, kinds: Mapping[str, Value]) -> None:
-        """Count a load: a gather if each lane has an address of its own."""
+        """Count a load or store: a gather or scatter if each lane has a place of its own."""
         access, base = step.match.load_or_store, step.address_register
         assert access is not None
         kind = None if base is None else kinds.get(base)
         count = max(len(step.writes), 1)
+        near = kind is not None and kind.offsets is not None and not are_apart(kind.offsets)
         self.alone += _LOAD * count
-        self.together += _LOAD if kind is not None and kind.offsets is not None else _GATHER * count
+        self.together += _LOAD if near else _GATHER * count

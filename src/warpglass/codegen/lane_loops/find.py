@@ -3,15 +3,18 @@
 Lanes whose loops are of different lengths, over addresses of their own, as the rows of a sparse matrix, go
 round together until the longest is done, and every load is a gather of as many loads as there are lanes. A
 scalar loop costs each lane its own rounds only, and its loads are plain ones. That holds for innermost loops
-that part lanes and do nothing but compute and load; `code.py` emits them. Loops with several exits, as
-searches are, mostly end after a few rounds: there what a lane's beginning takes is lost.
+that part lanes and do nothing but compute, load and store; `code.py` emits them. Those that store are among
+them if stores.py finds that lanes need not see each other's. Loops with several exits, as searches are,
+mostly end after a few rounds: there what a lane's beginning takes is lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from ...isa.memory import is_strong
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step
 from ...program.blocks import loops_of
@@ -19,24 +22,28 @@ from ...program.pointers import Word, find_bases
 from ...ptx import tree
 from ..counting import pace_of
 from ..infer import Inference
-from ..values.value import one_value
+from ..values.value import Offsets, one_value
 
 _SPACES = ("global", "const", "generic", "shared")
 # Steps of a loop that is emitted twice, and of all such loops of a kernel.
 _LONGEST, _MOST = 200, 600
+# Bytes between two lanes up to which one access reaches several of them.
+_NEAR = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Loads of a block from one base, checked together by the first: bytes `low` to `high` from the base.
+    """Loads, or stores, of a block from one base, checked by the first: bytes `low` to `high` from the base.
 
     `size` is what each loads; all lie a whole number of that apart. `steps` gives each load's distance in
     bytes from the lowest. Groups of one `place` share a range: their addresses are computed from the same
-    pointers. `root` is a register that the base is computed from and that no round writes. `stride` is by how
-    many elements the loads move in each round, None if that is not known.
+    pointers, `array` if those are known. `root` is a register that the base is computed from and that no
+    round writes. `stride` is by how many elements the loads move in each round, None if that is not known.
     """
 
     place: object
+    array: object
+    writes: bool
     base: str | None
     root: str | None
     space: str
@@ -69,6 +76,11 @@ class LaneLoop:
     def header(self) -> int:
         """The block that begins a round."""
         return self.blocks[0]
+
+    @property
+    def stores(self) -> bool:
+        """Whether lanes change memory."""
+        return any(group.writes for group in self.groups)
 
 
 def find_lane_loops(program: Program, found: Inference) -> dict[int, LaneLoop]:
@@ -107,12 +119,12 @@ def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> Lan
         # Lanes may leave while others stay: only then may some be done alone and others not.
         or not all(target in waiting or program.blocks[target].only_exits for target in exits)
         or any(found.offsets(name) is not None for name in kept)
-        or not _pays(program, frozenset(blocks), program.live[header] & written, found)
+        or not _pays(program, frozenset(blocks), program.live[header], written, found)
     ):
         return None
     groups = _find_groups(program, bodies, written)
     read = program.live[header] & _used(bodies, written)
-    first = groups[0]
+    first = next(group for group in groups if group.base in written)
     return LaneLoop(blocks, exits, groups, read, written, kept, first, _slice(steps, first.leader))
 
 
@@ -122,7 +134,7 @@ def _used(bodies: Sequence[Block], written: frozenset[str]) -> frozenset[str]:
 
 
 def _is_simple(step: Step, program: Program) -> bool:
-    """Whether a step does no more than compute, or load what nobody waits for."""
+    """Whether a step does no more than compute, store, or load what nobody waits for."""
     row = step.match.row
     if row.waits or step.number in program.ordered:
         return False
@@ -132,10 +144,18 @@ def _is_simple(step: Step, program: Program) -> bool:
     if access is None:
         return row.computes
     plain = step.instruction.guard is None and step.number not in program.strays
-    return plain and access.space in _SPACES and not access.writes
+    if access.writes:
+        return plain and access.space == "global" and not is_strong(step.match)
+    return plain and access.space in _SPACES
 
 
-def _pays(program: Program, blocks: frozenset[int], carried: frozenset[str], found: Inference) -> bool:
+def _pays(
+    program: Program,
+    blocks: frozenset[int],
+    live: frozenset[str],
+    written: frozenset[str],
+    found: Inference,
+) -> bool:
     """Whether lanes are better off alone: where they would gather, from addresses that do not wait for loads.
 
     An address that depends on what the round before has loaded, as in a search or along a list, makes a lane
@@ -143,20 +163,24 @@ def _pays(program: Program, blocks: frozenset[int], carried: frozenset[str], fou
     """
     bodies = [program.blocks[index] for index in sorted(blocks)]
     steps = [step for block in bodies for step in block.steps]
-    bases: set[str | None] = {step.address_register for step in steps if step.match.load_or_store}
-    first = next((step.address_register for step in steps if step.match.load_or_store), None)
+    accesses = [step.address_register for step in steps if step.match.load_or_store]
+    bases = {base for base in accesses if base is None or base in written}  # others stay where they are
+    first = next((base for base in accesses if base in written), None)
     forms = {base: found.offsets(base) for base in bases if base is not None}
-    if (
-        first is None
-        or forms[first] is not None
-        or not all(form is None or one_value(form) for form in forms.values())
-    ):
+    stores = any(access.writes for access in (step.match.load_or_store for step in steps) if access)
+    own = {base for base, form in forms.items() if form is None or (stores and are_apart(form))}
+    if first not in own or not all(base in own or one_value(form) for base, form in forms.items()):
         return False
     loaded = reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
     if any(block.splits in loaded and blocks.issuperset(block.successors) for block in bodies):
         sometimes = (program.blocks[one] for one in blocks if not _in_every_round(program, blocks, one))
         loaded |= {name for block in sometimes for step in block.steps for name in step.writes}
-    return bases.isdisjoint(reached(steps, loaded & carried))
+    return bases.isdisjoint(reached(steps, loaded & live & written))
+
+
+def are_apart(offsets: Offsets) -> bool:
+    """Whether lanes lie in rows of their own, at known distances from each other."""
+    return all(b - a > _NEAR for a, b in pairwise(sorted(offsets)))
 
 
 def _in_every_round(program: Program, blocks: frozenset[int], block: int) -> bool:
@@ -194,7 +218,7 @@ def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
 
 
 def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[str]) -> tuple[Group, ...]:
-    """The loads of a loop, those of a block from one value of a base together."""
+    """The loads and stores of a loop, those of a block from one value of a base together."""
     words = frozenset(name for name, type_ in program.registers.items() if LLVM_TYPE[type_] == "i64")
     variables = frozenset(variable.name for variable in program.variables)
     pointers = find_bases(program.blocks, program.registers, variables)
@@ -215,8 +239,10 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
             stride = None
             if len(bodies) == 1 and space != "shared" and base in words and writer is None:
                 stride = _stride(block, base, size)
+            writes = access.writes
+            same = place, space, size, writes
             groups.append(
-                Group((place, space, size), base, root, space, size, low, high, leader, steps, stride)
+                Group(same, place, writes, base, root, space, size, low, high, leader, steps, stride)
             )
     return tuple(groups)
 
@@ -232,7 +258,7 @@ def _members(block: Block) -> dict[int, list[tuple[Step, Step | None, int]]]:
             base, offset = step.address_register, step.address.offset
             writer = writers.get(base or "")
             # Addresses of shared memory may be of 32 bits and wrap.
-            key = base, writer and writer.number, space, size, offset % size
+            key = base, writer and writer.number, space, size, offset % size, access.writes
             alone = base is None or space == "shared"
             found.setdefault((step.number,) if alone else key, []).append((step, writer, offset))
         writers |= dict.fromkeys(step.writes, step)

@@ -14,19 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...isa.types import is_float
 from ...program import Program, Step
 from ..builder import Builder
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
 from ..registers import Registers
-from ..steps import Steps
 from ..values.operations import OPERATIONS, PASSES_NAN, UNKNOWN
 from ..values.results import Result
 from ..values.value import Value
 from .buffers import LaneBuffers
 from .find import LaneLoop
-from .one_lane import LaneRegisters, OneLane, Runner
+from .one_lane import LaneRegisters, LaneSteps, OneLane, Runner
 from .preparation import LATER, Entered, LaneRounds
 
 LANES = 4  # that go at once
@@ -47,6 +45,12 @@ class JointLane(OneLane):
     def doubt(self, a: Value) -> None:
         """A value's NaN may be another than the hardware's."""
         self._doubtful.add(a.ir)
+
+    def held(self, a: Value) -> Value:
+        found = super().held(a)
+        if self.late(a):
+            self.doubt(found)
+        return found
 
     def late(self, a: Value) -> bool:
         return a.ir in self._doubtful
@@ -81,7 +85,7 @@ class JointLane(OneLane):
         return result
 
 
-class _JointSteps(Steps):
+class _JointSteps(LaneSteps):
     """Steps whose doubtful results stay so in registers."""
 
     def _write_one(
@@ -133,19 +137,19 @@ class Joint:
         self._carried = sorted(loop.read & loop.written - set(rounds.rounds.paces))
 
     def emit(self) -> None:
-        """Lanes go at once while there are enough of them; code of one lane for the others follows."""
-        b, name, turns = self.b, self._name, f"%{self._name}.turns"
+        """Lanes go at once while there are enough of them; then each of the others goes to `{name}_lane`."""
+        b, name = self.b, self._name
         now = b.load("i64", f"%{name}.turn")
         after = b.value(f"add i64 {now}, {len(self._runners)}")
-        enough = b.value(f"icmp ule i64 {after}, {b.load('i64', turns)}")
-        b.branch(enough, f"{name}_joint", f"{name}_single")
-        b.place(f"{name}_joint")
+        enough = b.value(f"icmp ule i64 {after}, {b.load('i64', f'%{name}.turns')}")
+        b.branch(enough, f"{name}_several", f"{name}_lane")
+        b.place(f"{name}_several")
         lanes = [self._rounds.in_order(now, away) for away in range(len(self._runners))]
         entered = [self._rounds.enter(lane) for lane in lanes]
         for away, (runner, lane) in enumerate(zip(self._runners, lanes, strict=True)):
             self._rounds.look_ahead(self._rounds.in_order(now, away + LATER))
             self._buffers.take(runner, lane)
-            self._prepare(runner, f"{name}_singly")
+            self._prepare(runner, f"{name}_lane")
         least = entered[0].last
         for one in entered[1:]:
             least = b.intrinsic("umin", "i64", least, one.last)
@@ -164,11 +168,7 @@ class Joint:
             left = b.without(left, lane)
         b.store(b.lanes, left, f"%{name}.rest")
         b.store("i64", after, f"%{name}.turn")
-        b.branch(b.value(f"icmp eq {b.lanes} {left}, 0"), f"{name}_done", f"{name}_lane")
-        b.place(f"{name}_singly")
-        b.store("i64", "0", turns)
-        b.jump(f"{name}_single")
-        b.place(f"{name}_single")
+        b.branch(b.value(f"icmp eq {b.lanes} {left}, 0"), f"{name}_done", f"{name}_joint")
 
     def _go(self, first: str, last: str, lanes: Sequence[tuple[Runner, Entered]]) -> None:
         """Rounds from the one of a number on until there are so many."""
@@ -181,8 +181,6 @@ class Joint:
             runner.lane.walked = self._rounds.places(entered, number)
             self._run(runner)
             runner.lane.walked = {}
-            if len(lanes) > 1:
-                self._stay(runner)
         b.branch(self._rounds.over(number, last), over, again)
         b.place(over)
 
@@ -198,16 +196,6 @@ class Joint:
         for step in self._steps:
             runner.steps.run(step, "-1", frozenset())
 
-    def _stay(self, runner: Runner) -> None:
-        """Keep LLVM from moving what a lane computes behind the next lane's loads: addresses are many."""
-        b, registers = self.b, runner.registers
-        for register in self._carried:
-            type_ = registers.types[register]
-            if type_ != "i1":
-                place = "x" if is_float(type_) else "r"
-                text = f'call {type_} asm sideeffect "", "={place},0"({type_} {registers.take(register)})'
-                registers.put(register, b.value(text))
-
     @staticmethod
     def _doubles(registers: LaneRegisters, names: Iterable[str]) -> list[str]:
         return [name for name in sorted(names) if registers.types[name] == "double"]
@@ -221,5 +209,5 @@ class Joint:
                 found = b.value(f"or i1 {found}, {b.value(f'fcmp uno double {text}, {text}')}")
         if found != "false":
             numbers = b.label("numbers")
-            b.branch(found, f"{self._name}_singly", numbers, unlikely=True)
+            b.branch(found, f"{self._name}_lane", numbers, unlikely=True)
             b.place(numbers)

@@ -1,12 +1,13 @@
-"""The values, registers and loads of one lane that runs a loop alone: all are scalars."""
+"""The values, registers and accesses of one lane that runs a loop alone: all are scalars."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
+from ...program import Step
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
 from ..registers import Registers
@@ -71,21 +72,31 @@ class OneLane(FastLanes):
         self.groups: dict[int, Group] = {}  # by step
         self.ranges: dict[int, Checked] = {}  # by a group's leader
         self.missed: Callable[[Group, str], str] = lambda group, address: ""
-        self.walked: dict[int, str] = {}  # where loads lie that need no check, by step
+        self.walked: dict[int, str] = {}  # where accesses lie that need no check, by step
+        self.said: Mapping[int, str] = {}  # what LLVM is told of accesses, by step
         self._places: dict[int, str] = {}  # where the lowest element of a group lies, by leader
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
+    def held(self, a: Value) -> Value:
+        """The same float, computed in front of all that follows."""
+        return replace(a, ir=self.builder.value(f'call {a.type} asm sideeffect "", "=x,0"({a.type} {a.ir})'))
+
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         step = self.access.step
         place = self.walked.get(step) or self._place(step, address.ir)
         size = BITS[type_] // 8
-        names = [
-            self.builder.load(type_, self.builder.offset(place, k * size), f", align {size}")
-            for k in range(count)
-        ]
+        how = f", align 1{self.said.get(step, '')}"
+        names = [self.builder.load(type_, self.builder.offset(place, k * size), how) for k in range(count)]
         return tuple(Value(type_, name, self.same) for name in names)
+
+    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        values = self.all_exact(values)
+        step, size = self.access.step, BITS[values[0].type] // 8
+        place, said = self.walked[step], self.said[step]
+        for k, value in enumerate(values):
+            self.builder.store(value.type, value.ir, self.builder.offset(place, k * size), f", align 1{said}")
 
     def _place(self, step: int, address: str) -> str:
         """Where a load lies in host memory."""
@@ -144,19 +155,41 @@ class LaneRegisters(Registers):
         return self.read(name).ir if not self.stored(name) else self._load((name, ""), self.home((name, "")))
 
 
+class LaneSteps(Steps):
+    """Runs steps for one lane. What the steps of `chain` have written LLVM computes where they stand.
+
+    It would move them behind the checks of all loads that follow, whose addresses it had to keep until then:
+    they are more than the processor has registers.
+    """
+
+    def __init__(self, lanes: OneLane, registers: LaneRegisters, symbols: Symbols):
+        super().__init__(lanes, registers, symbols)
+        self._one = lanes
+        self.chain: frozenset[int] = frozenset()
+
+    def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
+        super().run(step, mask, blend)
+        if step.number not in self.chain:
+            return
+        for name in step.writes:
+            value = self.registers.read(name)
+            if value.type in ("float", "double") and value.constant is None:
+                self.registers.write(name, self._one.held(value))
+
+
 @dataclass(frozen=True, slots=True)
 class Runner:
     """What runs the steps of one lane."""
 
     lane: OneLane
     registers: LaneRegisters
-    steps: Steps
+    steps: LaneSteps
 
     @staticmethod
     def alone(like: FastLanes, warp: Registers, symbols: Symbols) -> Runner:
         """That of a lane that goes alone."""
         lane, registers = OneLane(like), LaneRegisters(warp, "%alone")
-        return Runner(lane, registers, Steps(lane, registers, symbols))
+        return Runner(lane, registers, LaneSteps(lane, registers, symbols))
 
 
 def _scalar(kind: Value, width: int) -> Value:

@@ -8,13 +8,18 @@ surprise each, which costs as much as several rounds.
 from __future__ import annotations
 
 from ..builder import Builder, constant_vector
+from ..machine.target import packs_bytes
+
+# Numbers of rounds up to which lanes are taken together: all of one round, then all of two ...
+_FEW = 8
 
 
 def order_helper(declarations: set[str], width: int) -> str:
     """`@wg_order_lanes`: puts the numbers of a mask's lanes, bytes, in the order of their rounds (i64).
 
-    Behind them come those of the other lanes. A lane's place is how many keys are below its own: its rounds,
-    as far as they have room, and its number.
+    Behind them come those of the other lanes; there is room for twice as many. Where rounds are more than a
+    few, a lane's place is how many keys are below its own: its rounds, as far as they have room, and its
+    number.
     """
     b = Builder(declarations, width)
     bits, key = width.bit_length() - 1, 16
@@ -23,12 +28,21 @@ def order_helper(declarations: set[str], width: int) -> str:
     rounds = b.intrinsic("umin", "i64", rounds, f"splat (i64 {most - 1})", lanes=width)
     chosen = f"{b.vector('i1')} {b.mask_vector('%mask')}"
     rounds = b.value(f"select {chosen}, {words} {rounds}, {words} splat (i64 {most})")
-    high = b.value(f"shl {keys} {b.value(f'trunc {words} {rounds} to {keys}')}, splat (i{key} {bits})")
+    short = b.value(f"trunc {words} {rounds} to {keys}")
+    many = b.value(f"icmp ugt {keys} {short}, splat (i{key} {_FEW})")
+    together = packs_bytes() and width in (16, 32, 64)  # of which LLVM makes one instruction
+    b.branch(b.someone(b.votes(many, "%mask")) if together else "true", "many", "few")
+    b.place("few")
+    if together:
+        _take_together(b, short, keys, key)
+    b.jump("done")
+    b.place("many")
+    high = b.value(f"shl {keys} {short}, splat (i{key} {bits})")
     every = b.value(f"or {keys} {high}, {constant_vector(f'i{key}', range(width))}")
     b.store(keys, every, "%keys", ", align 64")
     b.jump("lanes")
     b.place("lanes")
-    lane = b.phi("i64", ("0", "entry"), ("%next", "lanes"))
+    lane = b.phi("i64", ("0", "many"), ("%next", "lanes"))
     own = b.splat(f"i{key}", b.load(f"i{key}", b.value(f"getelementptr i{key}, ptr %keys, i64 {lane}")))
     below = b.mask_bits(b.value(f"icmp ult {keys} {every}, {own}"))
     place = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, below)])
@@ -46,3 +60,18 @@ done:
   ret void
 }}
 """
+
+
+def _take_together(b: Builder, rounds: str, keys: str, key: int) -> None:
+    """Put down the lanes of each number of rounds in turn, and then those that do not go."""
+    numbers, whole = constant_vector("i8", range(b.width)), b.vector("i8")
+    place = "%order"
+    for number in range(1, _FEW + 2):
+        relation = "eq" if number <= _FEW else "ugt"
+        limit = f"splat (i{key} {min(number, _FEW)})"
+        here = b.value(f"icmp {relation} {keys} {rounds}, {limit}")
+        args = [(whole, numbers), (b.vector("i1"), here), (whole, "poison")]
+        packed = b.call(whole, f"llvm.experimental.vector.compress.{b.suffix('i8')}", args)
+        b.store(whole, packed, place, ", align 1")
+        count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, b.mask_bits(here))])
+        place = b.value(f"getelementptr i8, ptr {place}, {b.lanes} {count}")

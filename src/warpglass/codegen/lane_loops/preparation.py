@@ -17,6 +17,7 @@ from ..memory.access import Bounds
 from ..registers import Registers
 from ..values.value import Value
 from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk
+from .stores import Meeting
 
 # Rounds up to which a lane goes without a look at the stop flag.
 _MOST_ROUNDS = 1 << 16
@@ -31,10 +32,18 @@ _FAR = 1 << 62
 
 
 class Preparation:
-    """Emits what comes in front of one loop; `after` is how many rounds (i64) lanes have after the first."""
+    """Emits what comes in front of one loop, for the lanes of a mask.
+
+    `after` is how many rounds (i64) lanes have after the first.
+    """
 
     def __init__(
-        self, rounds: Rounds, lanes: FastLanes, registers: Registers, bounds: Callable[[Walk], Bounds]
+        self,
+        rounds: Rounds,
+        lanes: FastLanes,
+        registers: Registers,
+        bounds: Callable[[Walk], Bounds],
+        mask: str,
     ):
         self.b: Builder = lanes.builder
         self._rounds = rounds
@@ -43,11 +52,19 @@ class Preparation:
         self._bounds = bounds
         self._whole = self.b.vector("i64")
         self._sums: dict[Linear, Value] = {}
-        self._able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
+        self._mask = mask
+        self._able = self.b.mask_vector(mask)  # a vector of i1: lanes for which all holds that was looked at
         self.after = self._count(rounds.going)
 
-    def plan(self, mask: str) -> Plan:
-        """Look at the lanes of a mask."""
+    def counted(self) -> str:
+        """An i1 that holds if the rounds of all lanes are known, which may have taken loads."""
+        if not self._rounds.staying:
+            return "true"
+        b = self.b
+        return b.value(f"icmp eq {b.lanes} {b.mask_bits(self._able)}, {self._mask}")
+
+    def plan(self) -> Plan:
+        """Look at the lanes."""
         b, rounds, after = self.b, self._rounds, self.after
         before = b.intrinsic("usub.sat", "i64", after, b.splat("i64", "1"), lanes=b.width)
         for test in rounds.tests:
@@ -56,7 +73,6 @@ class Preparation:
             self._reach(extent)
         for name, (other, away) in rounds.together.items():
             self._together(name, other, away)
-        self._and(b.mask_vector(mask))
         all_ = self._do("add", after, "1")
         starts = [self._lanes.as_vector(self._sum(walk.first)).ir for walk in self._rounds.walks]
         hosts: list[str] = []
@@ -133,7 +149,21 @@ class Preparation:
             return number
         return lanes.add(whole, number) if wanted.number else whole
 
+    def _loaded(self, name: str) -> Value:
+        """What a load finds whose place stays, in lanes for which that is within its range."""
+        step, type_ = self._rounds.staying[name]
+        walk = next(walk for walk in self._rounds.walks if step in walk.steps)
+        first = self._lanes.as_vector(self._sum(walk.first)).ir
+        self._need_inside(walk, first, "")
+        access, acting = self._lanes.access, self.b.mask_bits(self._able)
+        (found,) = access.gather(
+            self._do("add", first, str(walk.steps[step])), self._bounds(walk).delta, type_, 1, acting
+        )
+        return Value(type_, found)
+
     def _atom(self, atom: Atom) -> Value:
+        if atom.register in self._rounds.staying:
+            return self._loaded(atom.register)
         if atom.inner is not None:
             return self._lanes.convert(atom.operation, self._sum(atom.inner), "i64")
         value = self._registers.read(atom.register)
@@ -254,23 +284,28 @@ class LaneRounds:
     """The code of one loop's rounds, lane by lane; `name` is what the names of its labels begin with.
 
     `slots` takes stack slots that it needs. `%{name}.rest` has the lanes that are to go through the loop. If
-    they are `ordered`, those of fewest rounds go first.
+    they are `ordered`, those of fewest rounds go first. A round may have a number of parts (repeats.py).
     """
 
-    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str], *, ordered: bool):
+    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str], *, ordered: bool, times: int):
         self.b = b
         self._name = name
         self.rounds = rounds
         self.ordered = ordered
-        self._buffers = [f"%{name}.last", *(f"%{name}.start{k}" for k in range(len(rounds.walks)))]
+        self._times = times
+        # Walks at known distances from each other are known to be: where the first of them begins is kept.
+        places = [(walk.array, walk.first.moved) for walk in rounds.walks]
+        self._leads = [places.index(place) for place in places]
+        self._buffers = {-1: f"%{name}.last", **{k: f"%{name}.start{k}" for k in self._leads}}
         walks = range(len(rounds.walks)) if misses_pages() else ()
         self._soon = [f"%{name}.soon{k}" for k in walks]  # where later walks begin, to be asked for
         whole = b.vector("i64")
-        slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in (*self._buffers, *self._soon)]
+        buffers = (*self._buffers.values(), *self._soon)
+        slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in buffers]
         slots += [f"  %{name}.round = alloca i64"]
         if ordered:
             slots += [f"  %{name}.{slot} = alloca i64" for slot in ("turn", "turns")]
-            slots += [f"  %{name}.order = alloca [{b.width + LATER} x i8]"]
+            slots += [f"  %{name}.order = alloca [{2 * b.width} x i8]"]
         slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in _MASKS]
 
     def begin(self, mask: str) -> None:
@@ -283,29 +318,50 @@ class LaneRounds:
 
         `several` is an i1: some may go at once.
         """
+        b = self.b
+        others = self._look(plan, mask)
+        b.store(b.lanes, others, f"%{self._name}.others")
+        b.jump(self._on)
+        self._go(plan, several)
+
+    def prepare_all(self, plan: Plan, mask: str, several: str, meeting: Meeting) -> None:
+        """Let the lanes of a mask go if all of them can, and nothing that one stores meets another's."""
+        b, beside = self.b, f"{self._name}_beside"
+        self._look(plan, mask)
+        b.jump(beside)
+        b.place(self._on)
+        self._on = b.label("go")
+        b.branch(meeting.emit(), beside, self._on)
+        self._go(plan, several)
+
+    def _look(self, plan: Plan, mask: str) -> str:
+        """Go to `_on` if all lanes of a mask can go; else those that cannot have no range to look for."""
         b, name = self.b, self._name
         self._plan = plan
-        for buffer, text in zip(self._buffers, (plan.rounds, *plan.starts), strict=True):
-            b.store(b.vector("i64"), text, buffer, ", align 64")
+        for k, buffer in self._buffers.items():
+            b.store(b.vector("i64"), plan.starts[k] if k >= 0 else plan.rounds, buffer, ", align 64")
         for buffer, start in zip(self._soon, plan.starts, strict=False):
             self._look_out(buffer, start)
         here = b.value(f"and {b.lanes} {plan.able}, {mask}")
         others = b.value(f"xor {b.lanes} {mask}, {here}")
-        some, near, go = b.label("some"), b.label("near"), b.label("go")
-        b.branch(b.someone(others), some, go)
+        some, near, self._on = b.label("some"), b.label("near"), b.label("go")
+        b.branch(b.someone(others), some, self._on)
         b.place(some)
         b.branch(b.someone(b.value(f"and {b.lanes} {plan.strays()}, {mask}")), f"{name}_stray", near)
         b.place(near)
-        b.store(b.lanes, others, f"%{name}.others")
-        b.jump(go)
-        b.place(go)
+        return others
+
+    def _go(self, plan: Plan, several: str) -> None:
+        """Let the lanes begin that can."""
+        b, name = self.b, self._name
+        b.place(self._on)
         for masks in ("rest", "able"):
             b.store(b.lanes, plan.able, f"%{name}.{masks}")
         some = b.label("some")
         b.branch(b.someone(plan.able), some, f"{name}_leave")
         b.place(some)
         if self.ordered:
-            rounds, order = self._buffers[0], f"%{name}.order"
+            rounds, order = self._buffers[-1], f"%{name}.order"
             b.call("void", "wg_order_lanes", [("ptr", rounds), (b.lanes, plan.able), ("ptr", order)])
             b.store("i64", "0", b.offset(order, b.width))  # behind the last one no later lane is asked for
             b.store("i64", "0", f"%{name}.turn")
@@ -344,9 +400,19 @@ class LaneRounds:
     def enter(self, lane: str) -> Entered:
         """What a lane needs that begins."""
         b = self.b
-        places = [b.value(f"getelementptr i64, ptr {buffer}, i64 {lane}") for buffer in self._buffers]
-        last, *starts = (b.load("i64", place) for place in places)
-        return Entered(last, tuple([b.value(f"inttoptr i64 {start} to ptr") for start in starts]))
+        found = {
+            k: b.load("i64", b.value(f"getelementptr i64, ptr {buffer}, i64 {lane}"))
+            for k, buffer in self._buffers.items()
+        }
+        last, walks = found.pop(-1), self.rounds.walks
+        if self._times > 1:
+            last = b.value(f"mul i64 {last}, {self._times}")
+        starts = {k: b.value(f"inttoptr i64 {start} to ptr") for k, start in found.items()}
+        places = [
+            b.offset(starts[lead], walk.first.number - walks[lead].first.number)
+            for walk, lead in zip(walks, self._leads, strict=True)
+        ]
+        return Entered(last, tuple(places))
 
     def look_ahead(self, later: str) -> None:
         """As a lane has its turn, ask for what a later one will load."""
@@ -368,7 +434,8 @@ class LaneRounds:
         b = self.b
         found: dict[int, str] = {}
         for walk, start in zip(self.rounds.walks, entered.starts, strict=True):
-            place = b.offset(start, b.value(f"mul i64 {number}, {walk.pace}")) if walk.pace else start
+            pace = walk.pace // self._times
+            place = b.offset(start, b.value(f"mul i64 {number}, {pace}")) if pace else start
             found |= {step: b.offset(place, distance) for step, distance in walk.steps.items()}
         return found
 

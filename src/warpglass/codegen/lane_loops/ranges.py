@@ -1,11 +1,11 @@
-"""The ranges of memory that lanes on their own load from, one for all accesses of a place."""
+"""The ranges of memory that lanes on their own reach, one for all accesses of a place."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..builder import Builder
-from ..context import READ, SITE_WORDS
+from ..context import READ, SITE_WORDS, WRITE
 from ..lanes.fast import FastLanes
 from ..memory.access import Access, Bounds
 from ..registers import Registers
@@ -29,7 +29,7 @@ class LaneRanges:
         """The range that accesses are checked against."""
         if accesses.place not in self._places:
             self._access.step = accesses.leader
-            site = self._access.new_site(accesses.space, False, accesses.size)
+            site = self._access.new_site(accesses.space, accesses.writes, accesses.size)
             self._places[accesses.place] = site, self._access.bounds(site)
         return self._places[accesses.place][1]
 
@@ -78,7 +78,7 @@ class LaneRanges:
                 ("ptr", b.offset("%sites", site * SITE_WORDS * 8)),
                 ("i64", address),
                 ("i64", str(group.size)),
-                ("i64", str(READ)),
+                ("i64", str(WRITE if group.writes else READ)),
                 ("i1", "true" if group.space == "generic" else "false"),
             ]
             found = b.value(f"and i1 {found}, {b.call('i1', 'wg_learn_range', args)}")

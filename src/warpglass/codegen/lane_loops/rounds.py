@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...isa.types import LLVM_TYPE
+from ...isa.memory import is_strong
+from ...isa.types import BITS, LLVM_TYPE
 from ...program import Branch, Program, Step
 from ...ptx import tree
 from ..operands import Operands, Symbols
@@ -34,7 +35,10 @@ _HOLDS = {"lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A register as a loop begins or, of i64, a sum of such of i32 that was extended by an `operation`."""
+    """A register as a loop begins or, of i64, a sum of such of i32 that was extended by an `operation`.
+
+    What is loaded from a place that stays has a name of `Rounds.staying`.
+    """
 
     register: str = ""
     operation: str = ""
@@ -76,12 +80,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Loads that move on by `pace` bytes in each round: `first` is the lowest address in the first one.
+    """Loads or stores that move on by `pace` bytes in each round: `first` is the lowest address in the first.
 
     `steps` gives each load's distance in bytes from there, `span` the greatest. What else is a Group's.
     """
 
     place: object
+    array: object
+    writes: bool
     space: str
     size: int
     leader: int
@@ -107,7 +113,8 @@ class Rounds:
     """A loop's rounds: while `going` holds they go on. What is needed for that is in the other fields.
 
     `together` are registers and how far from another one each has to be, as they are in every later round.
-    `paces` says by how much registers that are carried from round to round change in each.
+    `paces` says by how much registers that are carried from round to round change in each. `staying` are the
+    loads whose place does not move, so that they find the same in each round: step and type by a name.
     """
 
     going: Comparison
@@ -116,6 +123,7 @@ class Rounds:
     extents: tuple[Extent, ...]
     together: Mapping[str, tuple[str, int]]
     paces: Mapping[str, int]
+    staying: Mapping[str, tuple[int, str]]
 
 
 def find_rounds(
@@ -205,6 +213,7 @@ class _Round:
         self._leaning: dict[str, frozenset[Test]] = {}  # the tests that registers follow from in this round
         self._tests: dict[Test, frozenset[Test]] = {}  # those that are taken for granted, likewise
         self._addresses: dict[int, tuple[Linear, frozenset[Test]]] = {}
+        self._staying: dict[str, tuple[int, str]] = {}
         self._reaches: dict[Atom, tuple[int, int]] = {}  # numbers beside sums as they are extended
         self._begin(program.live[loop.header] | loop.read, entered, together)
         for position, step in enumerate(program.blocks[loop.header].steps):
@@ -247,12 +256,26 @@ class _Round:
                 if isinstance(target, tree.Register) and self._types[target.name] in INTEGERS:
                     fitted = lanes.fit(value, self._types[target.name], is_signed)
                     written[target.name] = lanes.wrap(fitted, "write", position, target.name)
+        if base is not None and self._stays(step, base):
+            (target,) = step.writes
+            name = f"loaded by {step.number}"
+            self._staying[name] = step.number, self._types[target]
+            written[target] = AbstractInt(self._types[target], "", root=lanes.root("entry", name))
         for test in lanes.used:
             self._tests[test] = self._tests.get(test, frozenset()) | leaning
         for name in step.writes:
             state.pop(name, None)
             self._leaning[name] = leaning | lanes.used
         state.update(written)
+
+    def _stays(self, step: Step, base: str) -> bool:
+        """Whether a load finds the same integer in each round, unless that is stored into."""
+        access = step.match.load_or_store
+        if access is None or access.writes or access.space == "shared" or is_strong(step.match):
+            return False
+        types = [self._types[name] for name in step.writes]
+        whole = len(types) == 1 and types[0] in ("i32", "i64") and BITS[types[0]] == 8 * access.size
+        return whole and base not in self.loop.written and step.number in self._addresses
 
     # ------------------------------------------------------------------------------------ sums
     def linear(self, value: Value | None) -> Linear | None:
@@ -345,7 +368,7 @@ class _Round:
         if extents is None:
             return None
         paces = self._paces | {name: self._paces[other] for name, (other, _) in together.items()}
-        return Rounds(going, walks, _outermost(tests), extents, together, paces)
+        return Rounds(going, walks, _outermost(tests), extents, together, paces, self._staying)
 
     def _going(self, end: Branch) -> Comparison | None:
         """The test that decides whether there is another round; of its operands the first one moves."""
@@ -381,7 +404,7 @@ class _Round:
         return Comparison(predicate, (operands[0], operands[1]), (paces[0], paces[1]), holds, last)
 
     def _walks(self) -> tuple[Walk, ...]:
-        """The loads that move on evenly, those at known distances from each other together."""
+        """What moves on evenly, loads or stores at known distances from each other together."""
         found: dict[object, list[tuple[int, Linear]]] = {}
         groups: dict[object, tuple[Group, int]] = {}
         for group in self.loop.groups:
@@ -399,7 +422,20 @@ class _Round:
             first = min((address for _, address in members), key=lambda one: one.number)
             steps = {step: address.number - first.number for step, address in members}
             span = max(steps.values())
-            walks.append(Walk(group.place, group.space, group.size, members[0][0], first, span, steps, pace))
+            walks.append(
+                Walk(
+                    group.place,
+                    group.array,
+                    group.writes,
+                    group.space,
+                    group.size,
+                    members[0][0],
+                    first,
+                    span,
+                    steps,
+                    pace,
+                )
+            )
         return tuple(walks)
 
     def _extents(self) -> tuple[Extent, ...] | None:

@@ -122,6 +122,12 @@ def vector_bytes() -> int:
 
 
 @lru_cache(maxsize=1)
+def masks_bytes() -> bool:
+    """Whether the processor stores any of a register's bytes."""
+    return "avx512bw" in _available()
+
+
+@lru_cache(maxsize=1)
 def picks_words() -> bool:
     """Whether the processor picks words from two registers of 64 bytes."""
     return "avx512f" in _available()
@@ -131,6 +137,12 @@ def picks_words() -> bool:
 def multiplies_bytes() -> bool:
     """Whether the processor adds up products of bytes in registers of 64 bytes."""
     return "avx512vnni" in _available()
+
+
+@lru_cache(maxsize=1)
+def packs_bytes() -> bool:
+    """Whether the processor moves the bytes of a mask side by side."""
+    return "avx512vbmi2" in _available()
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,7 @@ from .gather_scatter import (
     scatter_at_once,
     scatter_by_index,
 )
+from .narrow_vectors import element_of, words_of
 from .prefetch import Prefetch
 from .quads import QUAD, is_quad, quad_name
 from .row_stores import RowStores
@@ -302,7 +303,21 @@ class Access:
         host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
         if is_quad(type_, count):
             return self.gather_quads(self._pointers(host, type_, 0), type_, mask)
-        return [self.gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
+
+        def load(k: int, of: str) -> str:
+            return self.gather_one(self._pointers(host, of, k), of, mask)
+
+        return self._by_words(type_, count, load)
+
+    def _by_words(self, type_: str, count: int, load: Callable[[int, str], str]) -> list[str]:
+        """Neighbouring elements of each lane, loaded one by one or, those of 32 bits, two at a time.
+
+        `load` takes a number and the type of what has it.
+        """
+        if BITS[type_] != 32 or count % 2:
+            return [load(k, type_) for k in range(count)]
+        words = [load(k, "i64") for k in range(count // 2)]
+        return [element_of(self.builder, word, type_, 2, k) for word in words for k in (0, 1)]
 
     def gather_quads(self, pointers: str, type_: str, mask: str) -> list[str]:
         """Elements that are 16 bytes in each lane."""
@@ -325,6 +340,9 @@ class Access:
         """Checked stores to any addresses."""
         b = self.builder
         host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
+        if BITS[type_] == 32 and len(values) % 2 == 0:
+            values = [words_of(b, type_, pair) for pair in zip(values[::2], values[1::2], strict=True)]
+            type_ = "i64"
         for k, value in enumerate(values):
             self.scatter_one(self._pointers(host, type_, k), type_, value, mask)
 

@@ -193,7 +193,7 @@ def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
     lane = b.first_lane(rest)
     place = b.load("ptr", b.value(f"getelementptr ptr, ptr %places, i64 {lane}"))
     one = b.load(type_, b.value(f"getelementptr {type_}, ptr %values, i64 {lane}"))
-    b.store(type_, one, place, f", align {BITS[type_] // 8}")
+    b.store(type_, one, place, ", align 1")
     b.emit(f"%fewer = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
     b.branch(b.someone("%fewer"), "next", "done")
     b.place("many")

@@ -150,12 +150,16 @@ class IndexedAccess(IntervalChecks):
         """`count` neighbouring elements from checked addresses; inactive lanes get zero."""
         if isinstance(at, Anywhere):
             return self.gather(at.numbers, bounds.delta, type_, count, mask)
-        host, size = self._host(at.start(self.builder), bounds), BITS[type_] // 8
+        host = self._host(at.start(self.builder), bounds)
         if is_quad(type_, count):
             index = f"{self.builder.vector('i32')} {at.numbers}"
             return self.gather_quads(pointers_of(self.builder, host, index, at.shift), type_, mask)
-        places = [self.builder.offset(host, k * size) for k in range(count)]
-        return [self.gather_by(place, at.numbers, at.shift, type_, mask) for place in places]
+
+        def load(k: int, of: str) -> str:
+            place = self.builder.offset(host, k * BITS[of] // 8)
+            return self.gather_by(place, at.numbers, at.shift, of, mask)
+
+        return self._by_words(type_, count, load)
 
     def scatter_to(self, at: Anywhere | Indexed, bounds: Bounds, type_: str, value: str, mask: str) -> None:
         """Store to checked addresses; the highest lane wins a shared address."""

@@ -28,6 +28,22 @@ def split_word(b: Builder, word: str, type_: str, count: int, lanes: int) -> lis
     return found
 
 
+def element_of(b: Builder, words: str, type_: str, count: int, number: int) -> str:
+    """One of the `count` elements of all lanes' words, as shuffles of registers."""
+    narrow, lanes = f"i{BITS[type_]}", count * b.width
+    whole = b.vector(f"i{BITS[type_] * count}")
+    parts = b.value(f"bitcast {whole} {words} to {vector(narrow, lanes)}")
+    part = b.shuffle(narrow, lanes, parts, range(number, lanes, count))
+    return part if type_ == narrow else b.value(f"bitcast {b.vector(narrow)} {part} to {b.vector(type_)}")
+
+
+def words_of(b: Builder, type_: str, elements: Sequence[str]) -> str:
+    """The words of all lanes that such elements make up, the first at the lowest address."""
+    parts, count = b.interleaved(type_, elements, b.width), len(elements)
+    whole = vector(type_, count * b.width)
+    return b.value(f"bitcast {whole} {parts} to {b.vector(f'i{BITS[type_] * count}')}")
+
+
 def join_word(b: Builder, elements: Sequence[str], type_: str, lanes: int) -> str:
     """The words of so many lanes that elements make up, the first at the lowest address."""
     narrow = f"i{BITS[type_]}"

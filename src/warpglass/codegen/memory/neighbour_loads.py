@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...isa.types import BITS
-from ..builder import Builder, vector
+from ..builder import Builder
 from ..values.value import Value
 from .indexed import Anywhere, Indexed
 from .merged_checks import MergedCheck
+from .narrow_vectors import element_of
 from .neighbours import Neighbours
 from .structure_access import StructureAccess
 
@@ -60,7 +60,7 @@ class NeighbourLoads(StructureAccess):
         start, alone, last, join = b.label("part"), b.label("alone"), b.label("last"), b.label("join")
         b.jump(start)
         b.place(start)
-        part = self._part(known.words, own, type_)
+        part = element_of(b, known.words, type_, own.bytes // own.size, own.places[self.step] // own.size)
         b.branch(known.found, join, alone)
         b.place(alone)
         (usual,) = super().load_any(site, address, type_, count, mask, indexed)
@@ -96,11 +96,3 @@ class NeighbourLoads(StructureAccess):
         lanes = [b.value(f"extractelement {whole} {at.numbers}, i32 {lane}") for lane in (0, 1)]
         distance = b.value(f"sub {at.type} {lanes[1]}, {lanes[0]}")
         return b.value(f"icmp eq {at.type} {distance}, {apart}")
-
-    def _part(self, words: str, own: Neighbours, type_: str) -> str:
-        """The current step's elements of words."""
-        b, narrow, each = self.builder, f"i{BITS[type_]}", own.bytes // own.size
-        count = each * b.width
-        parts = b.value(f"bitcast {b.vector(f'i{8 * own.bytes}')} {words} to {vector(narrow, count)}")
-        part = b.shuffle(narrow, count, parts, range(own.places[self.step] // own.size, count, each))
-        return part if type_ == narrow else b.value(f"bitcast {b.vector(narrow)} {part} to {b.vector(type_)}")

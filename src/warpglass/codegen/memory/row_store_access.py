@@ -77,8 +77,11 @@ class RowStoreAccess(NeighbourLoads):
         """Keep what all lanes store next; whole rows are put down."""
         b, size = self.builder, BITS[type_] // 8
         before = b.load("i64", "%kept.bytes")
-        where = b.offset("%kept", b.value(f"mul i64 {before}, {b.width}"))
-        b.store(b.vector(type_), value, where, f", align {ROW}")
+        if size < self.row_stores.unit:
+            self._keep_part(type_, value, before)
+        else:
+            where = b.offset("%kept", b.value(f"mul i64 {before}, {b.width}"))
+            b.store(b.vector(type_), value, where, f", align {ROW}")
         after = b.value(f"add i64 {before}, {size}")
         b.store("i64", after, "%kept.bytes")
         full, on = b.label("full"), b.label("some")
@@ -87,6 +90,22 @@ class RowStoreAccess(NeighbourLoads):
         self._put()
         b.jump(on)
         b.place(on)
+
+    def _keep_part(self, type_: str, value: str, before: str) -> None:
+        """Put narrow elements into the column of words that they are a part of."""
+        b, narrow = self.builder, f"i{BITS[type_]}"
+        words, parts = b.vector("i32"), b.vector(narrow)
+        column = b.value(f"and i64 {before}, -4")
+        where = b.offset("%kept", b.value(f"mul i64 {column}, {b.width}"))
+        bits = b.value(f"shl i32 {b.value(f'trunc i64 {before} to i32')}, 3")
+        shift = b.value(f"and i32 {bits}, 31")
+        low = b.value(f"sub i32 {b.value(f'shl i32 1, {shift}')}, 1")
+        old = b.value(f"and {words} {b.load(words, where, f', align {ROW}')}, {b.splat('i32', low)}")
+        if type_ != narrow:
+            value = b.value(f"bitcast {b.vector(type_)} {value} to {parts}")
+        wide = b.value(f"zext {parts} {value} to {words}")
+        moved = b.value(f"shl {words} {wide}, {b.splat('i32', shift)}")
+        b.store(words, b.value(f"or {words} {old}, {moved}"), where, f", align {ROW}")
 
     def put_rows(self) -> None:
         """Store what is kept, if anything is; what comes next begins anew."""
@@ -136,11 +155,13 @@ def row_store_helper(rows: RowStores, declarations: set[str], width: int) -> str
     """`@wg_put_rows`: so many bytes of what is kept, column by column, to the rows of some lanes."""
     b = Builder(declarations, width)
     type_, columns = f"i{8 * rows.unit}", ROW // rows.unit
-    filled = b.value(f"udiv i64 %bytes, {rows.unit}")
-    one = b.value(f"insertelement {vector('i64', columns)} poison, i64 {filled}, i32 0")
-    most, numbers = b.shuffle("i64", columns, one, [0] * columns), constant_vector("i64", range(columns))
-    present = b.value(f"icmp ugt {vector('i64', columns)} {most}, {numbers}")
-    whole = b.value(
+    grain = 1 if rows.narrow else rows.unit  # bytes of what there is of a row, or is not
+    grains, part = ROW // grain, f"i{8 * grain}"
+    filled = b.value(f"trunc i64 {b.value(f'udiv i64 %bytes, {grain}')} to i8")
+    one = b.value(f"insertelement {vector('i8', grains)} poison, i8 {filled}, i32 0")
+    most, numbers = b.shuffle("i8", grains, one, [0] * grains), constant_vector("i8", range(grains))
+    present = b.value(f"icmp ugt {vector('i8', grains)} {most}, {numbers}")
+    everything = b.value(
         f"and i1 {b.value(f'icmp eq i64 %bytes, {ROW}')}, {b.value(f'icmp eq {b.lanes} %mask, -1')}"
     )
     b.jump("lanes")
@@ -158,7 +179,7 @@ def row_store_helper(rows: RowStores, declarations: set[str], width: int) -> str
         place = b.load("i64", b.offset(places, 8 * lane))
         return b.value(f"getelementptr i8, ptr %host, i64 {place}")
 
-    b.branch(whole, "all", "part")
+    b.branch(everything, "all", "part")
     b.place("all")
     for k, row in enumerate(lanes):
         b.store(vector(type_, columns), row, host(k), ", align 1")
@@ -171,7 +192,9 @@ def row_store_helper(rows: RowStores, declarations: set[str], width: int) -> str
         bit = b.value(f"and {b.lanes} {mask}, {1 << k}")
         b.branch(b.value(f"icmp ne {b.lanes} {bit}, 0"), acts, on)
         b.place(acts)
-        b.masked_store(type_, columns, row, host(k), present)
+        whole, parts = vector(type_, columns), vector(part, grains)
+        grained = row if part == type_ else b.value(f"bitcast {whole} {row} to {parts}")
+        b.masked_store(part, grains, grained, host(k), present)
         b.jump(on)
         b.place(on)
     b.jump("further")

@@ -16,22 +16,25 @@ from ...program import Block, Program, Step
 from ...program.blocks import loops_of
 from ...program.pointers import Base, find_bases
 from ..infer import Inference
+from ..machine.target import masks_bytes
 from ..shape import BlockShape
 from .paces import Paces
 from .tiles import ROW, are_apart, bytes_of_element, groups_of, keeps_memory
 
-# Memory in which no rows are; bytes of elements that rows may be of.
+# Memory in which no rows are; bytes of the columns that elements are kept in.
 _OWN, _UNITS = ("const", "local", "param", "shared"), (4, 8)
 
 
 @dataclass(frozen=True, slots=True)
 class RowStores:
-    """Steps that store elements of `unit` bytes along rows, and the blocks of the loops in which they do.
+    """Steps that store along rows, and the blocks of the loops in which they do.
 
+    What they store is kept in columns of `unit` bytes; `narrow` says that some elements are parts of one.
     `loads` are steps in these loops that may see what is kept.
     """
 
     unit: int = 0
+    narrow: bool = False
     steps: frozenset[int] = frozenset()
     blocks: frozenset[int] = frozenset()
     loads: frozenset[int] = frozenset()
@@ -49,7 +52,7 @@ def find_row_stores(
     pointers = find_bases(
         program.blocks, program.registers, frozenset(variable.name for variable in program.variables)
     )
-    unit = 0
+    unit, narrow = 0, False
     found, inside, loads = set[int](), set[int](), set[int]()
     for header, body in loops.items():
         blocks = [program.blocks[index] for index in sorted(body)]
@@ -65,15 +68,16 @@ def find_row_stores(
         ):
             continue
         steps = [step for block in blocks for step in block.steps]
-        own, stored = _row_of(blocks, steps, inference)
+        size, stored = _row_of(blocks, steps, inference)
+        own = max(size, min(_UNITS))
         seen = [step for step in steps if _accesses(step, write=False)]
         bases = frozenset[Base]().union(*(pointers[step] for step in stored))
         if stored and unit in (0, own) and all(are_apart(bases, pointers[step.number]) for step in seen):
-            unit = own
+            unit, narrow = own, narrow or size < own
             found |= stored
             inside |= body
             loads.update(step.number for step in seen)
-    return RowStores(unit, frozenset(found), frozenset(inside), frozenset(loads))
+    return RowStores(unit, narrow, frozenset(found), frozenset(inside), frozenset(loads))
 
 
 def _row_of(blocks: Sequence[Block], steps: Sequence[Step], inference: Inference) -> tuple[int, set[int]]:
@@ -83,18 +87,16 @@ def _row_of(blocks: Sequence[Block], steps: Sequence[Step], inference: Inference
     for block in blocks:
         for members in groups_of(block, inference.kinds, ROW - 1, write=True):
             first, _ = members[0]
-            access, register, unit = (
-                first.match.load_or_store,
-                first.address_register,
-                bytes_of_element(first),
-            )
+            access, register = first.match.load_or_store, first.address_register
+            size = bytes_of_element(first)
             assert access is not None
             assert register is not None
             places = sorted(offset for _, offset in members)
             whole = all(b - a == access.size for a, b in pairwise(places))
             on = paces.of(register) == access.size * len(members)
-            if unit in _UNITS and whole and on and {step.number for step, _ in members} == stores:
-                return unit, stores
+            served = size in _UNITS or (size < min(_UNITS) and masks_bytes())
+            if served and whole and on and {step.number for step, _ in members} == stores:
+                return size, stores
     return 0, set()
 
 

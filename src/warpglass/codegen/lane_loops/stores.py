@@ -1,0 +1,162 @@
+"""Loops that store: lanes may only go one after the other if none could see, or undo, what another stores.
+
+Together, all lanes do a step before any does the next one. Alone, a lane does all its rounds first. That is
+the same if nothing that one lane stores is loaded, or stored, by another. So all accesses of such a loop have
+to move on evenly (rounds.py): then it is known before the first round what each lane reaches in each array,
+that no access faults, and so that no lane has to begin again. Lanes must reach parts of what they store into
+that lie in their order, as rows do; nothing else that the loop reaches may overlap with that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...program import Program
+from ..builder import Builder
+from ..infer import Inference
+from ..operands import Symbols
+from ..shape import BlockShape, Promises
+from .ends import find_ends
+from .find import LaneLoop, find_lane_loops
+from .repeats import find_repeat, hands_nothing_on
+from .rounds import Rounds, Walk, find_rounds
+
+# Bytes by which stores move on at most in a round: lanes further apart than that mostly lie side by side.
+_LINE = 64
+
+
+def choose_lane_loops(
+    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, found: Inference
+) -> dict[int, LaneLoop]:
+    """The loops that lanes may run alone, by their headers: not those whose stores forbid it."""
+    loops = find_lane_loops(program, found)
+    chosen: dict[int, LaneLoop] = {}
+    for header, loop in loops.items():
+        if loop.stores:
+            rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
+            if rounds is None or not _is_even(loop, rounds):
+                continue
+            assert loop.first.base is not None
+            # What lanes store at known distances from each other can be put down together (row_stores.py).
+            if found.offsets(loop.first.base) is not None and not is_wide(program, loop, rounds):
+                continue
+        chosen[header] = loop
+    return chosen
+
+
+def is_wide(program: Program, loop: LaneLoop, rounds: Rounds) -> bool:
+    """Whether LLVM does many of a loop's rounds at once: they store side by side and hand nothing on."""
+    if (
+        not loop.stores
+        or not hands_nothing_on(loop, rounds)
+        or loop.kept - set(find_ends(program, loop, rounds))
+    ):
+        return False
+    side_by_side = all(walk.pace == walk.size for walk in rounds.walks if walk.writes)
+    return side_by_side or find_repeat(program, loop, rounds) is not None
+
+
+def _is_even(loop: LaneLoop, rounds: Rounds) -> bool:
+    """Whether all accesses move on evenly, stores along lines, and what is to stay is nowhere stored into."""
+    walked = {step for walk in rounds.walks for step in walk.steps}
+    stored = {walk.array for walk in rounds.walks if walk.writes}
+    staying = {step for step, _ in rounds.staying.values()}
+    return all(walked.issuperset(group.steps) for group in loop.groups) and not any(
+        walk.array in stored
+        and (staying.intersection(walk.steps) or walk.pace > max(_LINE, walk.span + walk.size))
+        for walk in rounds.walks
+    )
+
+
+def say_apart(b: Builder, walks: Sequence[Walk]) -> dict[int, str]:
+    """What LLVM is told of accesses where stores meet nothing, by step: arrays do not overlap."""
+    domain = b.node()
+    scopes = {array: b.node(domain) for array in dict.fromkeys(walk.array for walk in walks)}
+    said: dict[int, str] = {}
+    for walk in walks:
+        others = ", ".join(scope for array, scope in scopes.items() if array != walk.array)
+        text = f", !alias.scope !{{{scopes[walk.array]}}}, !noalias !{{{others}}}"
+        said |= dict.fromkeys(walk.steps, text)
+    return said
+
+
+def short_rounds(b: Builder) -> str:
+    """Tells LLVM to do several rounds of a loop at once, the last ones under a mask: they are few."""
+    hints = {"vectorize.predicate.enable": "i1 true", "interleave.count": "i32 1"}
+    return b.node(*(f'!{{!"llvm.loop.{name}", {value}}}' for name, value in hints.items()))
+
+
+class Meeting:
+    """Emits the test whether what lanes store meets what other lanes reach, or what they reach elsewhere.
+
+    `starts` are the addresses at which walks begin, `last` how many rounds (i64) are behind the first.
+    """
+
+    def __init__(self, b: Builder, walks: Sequence[Walk], starts: Sequence[str], last: str, mask: str):
+        self.b = b
+        self._whole = b.vector("i64")
+        self._active = b.mask_vector(mask)
+        arrays: dict[object, list[tuple[Walk, str]]] = {}
+        for walk, start in zip(walks, starts, strict=True):
+            arrays.setdefault(walk.array, []).append((walk, start))
+        self._stored = {array: any(walk.writes for walk, _ in found) for array, found in arrays.items()}
+        self._parts = {array: self._part(found, last) for array, found in arrays.items()}
+
+    def emit(self) -> str:
+        """An i1 that holds if they meet."""
+        b, found = self.b, "false"
+        edges = {
+            array: (self._reduced("umin", low), self._reduced("umax", high))
+            for array, (low, high) in self._parts.items()
+        }
+        arrays = list(self._parts)
+        for k, array in enumerate(arrays):
+            if self._stored[array]:
+                found = b.value(f"or i1 {found}, {self._out_of_order(*self._parts[array])}")
+            for other in arrays[:k]:
+                if self._stored[array] or self._stored[other]:
+                    found = b.value(f"or i1 {found}, {self._overlap(edges[array], edges[other])}")
+        return found
+
+    def _part(self, walks: Sequence[tuple[Walk, str]], last: str) -> tuple[str, str]:
+        """What each lane reaches in an array: from the first address to behind the last one."""
+        b, lows, highs = self.b, list[str](), list[str]()
+        for walk, start in walks:
+            lows.append(start)
+            way = b.value(f"mul {self._whole} {last}, splat (i64 {walk.pace})")
+            end = b.value(f"add {self._whole} {start}, {way}")
+            highs.append(b.value(f"add {self._whole} {end}, splat (i64 {walk.span + walk.size})"))
+        low, high = lows[0], highs[0]
+        for one, other in zip(lows[1:], highs[1:], strict=True):
+            low = b.intrinsic("umin", "i64", low, one, lanes=b.width)
+            high = b.intrinsic("umax", "i64", high, other, lanes=b.width)
+        return self._of_active(low, "splat (i64 -1)"), self._of_active(high, "zeroinitializer")
+
+    def _of_active(self, text: str, otherwise: str) -> str:
+        b, whole = self.b, self._whole
+        return b.value(f"select {b.vector('i1')} {self._active}, {whole} {text}, {whole} {otherwise}")
+
+    def _reduced(self, way: str, text: str) -> str:
+        b = self.b
+        return b.call("i64", f"llvm.vector.reduce.{way}.{b.suffix('i64')}", [(self._whole, text)])
+
+    def _overlap(self, one: tuple[str, str], other: tuple[str, str]) -> str:
+        b = self.b
+        before = b.value(f"icmp ult i64 {one[0]}, {other[1]}")
+        return b.value(f"and i1 {before}, {b.value(f'icmp ult i64 {other[0]}, {one[1]}')}")
+
+    def _out_of_order(self, low: str, high: str) -> str:
+        """An i1 that holds if the part of a lane begins before that of one below it ends."""
+        b, distance = self.b, 1
+        ends = self._moved(high, 1)
+        while distance < b.width:
+            ends = b.intrinsic("umax", "i64", ends, self._moved(ends, distance), lanes=b.width)
+            distance *= 2
+        early = b.value(f"icmp ult {self._whole} {low}, {ends}")
+        return b.someone(b.mask_bits(early))
+
+    def _moved(self, text: str, lanes: int) -> str:
+        """Each lane has what the one so far below it had, the lowest ones zero."""
+        b = self.b
+        picks = [b.width + k - lanes if k >= lanes else k for k in range(b.width)]
+        return b.shuffle("i64", b.width, "zeroinitializer", picks, text)
