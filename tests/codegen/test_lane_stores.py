@@ -41,6 +41,8 @@ EACH(halves, ROUNDS o[k] = k % 2 ? a[k] : s;)
 EACH(backwards, for (int k = e - 1; k >= b; k--) o[k] = s;)
 EACH(permuted, ROUNDS o[(int)a[k] & 31] = s;)
 EACH(some, ROUNDS if (a[k] > 50) o[k] = s;)
+EACH(from_there, ROUNDS o[k] = a[first[i] + k - b];)
+EACH(to_there, ROUNDS o[first[i] + k] = 1;)
 EACH(columns, for (int k = 0; k < 9; k++) o[k * n + i] = a[k];)
 """
 BLOCK, N = 96, 250  # the last block is partial, and so is its last warp
@@ -77,6 +79,8 @@ def _loops(name: str, type_: str = "int") -> list[tuple[bool, int]]:
         ("by_tens", [(False, 1), (True, 1)]),  # two bases
         ("ahead", [(False, 1), (False, 1)]),
         ("halves", []),
+        ("from_there", [(False, 1), (True, 1)]),  # where it loads from, it reads again in each round
+        ("to_there", []),  # so that nothing is known in front of it
         ("backwards", []),
         ("permuted", []),
         ("some", []),
@@ -122,7 +126,9 @@ def _run(
 
 @pytest.mark.parametrize("tier", ["quick", "optimised"])
 @pytest.mark.parametrize("type_", TYPES)
-@pytest.mark.parametrize("name", ["fill", "fill_again", "numbers", "scale", "sums", "by_tens", "ahead"])
+@pytest.mark.parametrize(
+    "name", ["fill", "fill_again", "numbers", "scale", "sums", "by_tens", "ahead", "from_there"]
+)
 def test_results_are_the_references(
     name: str, type_: str, tier: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,8 +95,11 @@ def _ending(number: int, engine: str) -> tuple[str, bytes, bytes]:
     if one.random() < 0.2:
         order = one.permutation(n) if one.random() < 0.5 else np.arange(n)[::-1]
         first, last = first[order].copy(), last[order].copy()
-    missing = int(one.integers(1, 90)) if one.random() < 0.2 else 0
+    missing = int(one.integers(1, min(90, size))) if one.random() < 0.2 else 0
     a = one.integers(0, 100, size + 400).astype(_TYPES[given])
+    if a.dtype.kind == "f" and one.random() < 0.4:
+        a[one.random(len(a)) < 0.02] = -np.nan
+        a[one.random(len(a)) < 0.02] = np.inf
     o, p = (one.integers(0, 100, size - gone).astype(_TYPES[made]) for gone in (missing, 0))
     if one.random() < 0.2:
         p = o

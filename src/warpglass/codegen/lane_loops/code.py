@@ -116,7 +116,7 @@ class _Attempt:
     def _find_joint(self) -> Joint | None:
         """The code for several lanes at once, if they may go so."""
         code, loop = self.code, self.loop
-        if self.rounds is None or loop.stores or not (self.rounds.ordered and code.costs[loop.header].waits):
+        if self.rounds is None or not (self.rounds.ordered and code.costs[loop.header].waits):
             return None
         return Joint(
             code._program,
@@ -306,6 +306,7 @@ class _Attempt:
         runner.lane.missed = lambda group, address: missed
         assert isinstance(runner.lane, JointLane)
         runner.lane.give_up = missed
+        runner.lane.stores, runner.lane.said = self.loop.stores, self.said
         self._check_by_ranges(runner)
 
     def _check_by_ranges(self, runner: Runner) -> None:

@@ -124,8 +124,12 @@ def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> Lan
         return None
     groups = _find_groups(program, bodies, written)
     read = program.live[header] & _used(bodies, written)
-    first = next(group for group in groups if group.base in written)
-    return LaneLoop(blocks, exits, groups, read, written, kept, first, _slice(steps, first.leader))
+    slices = {group.leader: _slice(steps, group.leader) for group in groups if group.base in written}
+    # Where lanes come to the loop, an address is computed that nothing has to be loaded for.
+    first = next((group for group in groups if _loads_nothing(slices.get(group.leader))), None)
+    if first is None:
+        return None
+    return LaneLoop(blocks, exits, groups, read, written, kept, first, slices[first.leader])
 
 
 def _used(bodies: Sequence[Block], written: frozenset[str]) -> frozenset[str]:
@@ -206,6 +210,10 @@ def _slice(steps: Sequence[Step], leader: int) -> tuple[Step, ...]:
             found.append(step)
             wanted |= step.reads
     return tuple(reversed(found))
+
+
+def _loads_nothing(steps: Sequence[Step] | None) -> bool:
+    return steps is not None and all(step.match.load_or_store is None for step in steps)
 
 
 def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:

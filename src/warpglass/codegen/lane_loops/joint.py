@@ -5,9 +5,10 @@ other, so the processor has as many such chains under way as lanes go at once. I
 (order.py) those side by side have nearly as many. What the shortest leaves of the others' rounds each does
 alone. Where there are too few lanes for that, each goes alone from the beginning (code.py).
 
-Since such loops only load, lanes can begin again: where one is out of the ranges that are known, or in double
+Where such loops only load, lanes can begin again: where one is out of the ranges that are known, or in double
 precision has a NaN where someone would see which it is, all of the group do everything alone. So nothing is
-done about NaNs from round to round: sums and products of them are NaNs, which are looked at in the end.
+done about NaNs from round to round: sums and products of them are NaNs, which are looked at in the end. In
+loops that store, no lane is out of its ranges (stores.py), and all is exact from the beginning.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ class JointLane(OneLane):
     def __init__(self, like: FastLanes):
         super().__init__(like)
         self.give_up = ""
+        self.stores = False  # what is stored has to be exact, and no lane begins again
         self._doubtful: set[str] = set()
         self._tests: dict[str, str] = {}  # comparison of a double with itself -> the double
 
     def doubt(self, a: Value) -> None:
         """A value's NaN may be another than the hardware's."""
+        assert not self.stores
         self._doubtful.add(a.ir)
 
     def held(self, a: Value) -> Value:
@@ -68,7 +71,8 @@ class JointLane(OneLane):
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
         result = super().compare(predicate, a, b)
-        if predicate == "uno" and a is b and a.type == "double" and result.constant is None:
+        same = predicate == "uno" and a is b
+        if same and a.type == "double" and result.constant is None and not self.stores:
             self._tests[result.ir] = a.ir
         return result
 
@@ -133,6 +137,7 @@ class Joint:
         self._runners = runners
         self._prepare = prepare
         self._back = loop.kept - known
+        self._stores = loop.stores
         # What rounds hand on, apart from what moves evenly and is seldom used.
         self._carried = sorted(loop.read & loop.written - set(rounds.rounds.paces))
 
@@ -189,7 +194,7 @@ class Joint:
         registers = runner.registers
         registers.enter(self._live)
         assert isinstance(runner.lane, JointLane)
-        for register in self._doubles(registers, self._carried):
+        for register in () if runner.lane.stores else self._doubles(registers, self._carried):
             value = registers.read(register)
             runner.lane.doubt(value)
             registers.write_late(register, value)
@@ -203,7 +208,7 @@ class Joint:
     def _look_at_nans(self) -> None:
         """Lanes go alone if there is a NaN among what they have come to."""
         b, found = self.b, "false"
-        for runner in self._runners:
+        for runner in self._runners if not self._stores else ():
             for register in self._doubles(runner.registers, self._back):
                 text = runner.registers.take(register)
                 found = b.value(f"or i1 {found}, {b.value(f'fcmp uno double {text}, {text}')}")
