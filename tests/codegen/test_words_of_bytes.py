@@ -45,3 +45,28 @@ def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     reference, kinds = bits_of_both(text, np.array(words, np.uint64))
     different = np.argwhere(reference != kinds)
     assert not len(different), (different[:5], text)
+
+
+FORMS = (
+    PROGRAMS.head
+    + _SHARED
+    + """
+  shr.u32 %r5, %r5, 24;
+  mul.lo.u32 %x0, %r1, 11;
+  ld.global.u32 %x1, [%rd1];
+  prmt.b32 %x2, %r5, %x0, 0x3214;
+  prmt.b32 %x3, %x1, %r5, 0x7654;
+  dp4a.u32.u32 %x4, %r5, %r1, %x0;
+  st.global.u32 [%rd2], %x2;
+  st.global.u32 [%rd2+4], %x3;
+  st.global.u32 [%rd2+8], %x4;
+  ret;
+}
+"""
+)
+
+
+def test_bytes_of_values_with_a_form() -> None:
+    """Numbers of threads and one number for all, whose bytes may have a form, too."""
+    reference, kinds = bits_of_both(FORMS, np.arange(THREADS * REGISTERS, dtype=np.uint64))
+    assert (reference == kinds).all()

@@ -75,12 +75,15 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
 
     # ------------------------------------------------------------------------------------ forms
     def pick_bytes(self, a: Value, b: Value, places: Sequence[int]) -> Value:
-        if a.constant is not None or b.constant is not None or (a.uniform and b.uniform):
+        # What is made of values with a form may have one, which then is that of the register.
+        used = [one for one, own in ((a, range(4)), (b, range(4, 8))) if not set(own).isdisjoint(places)]
+        if a.constant is not None or b.constant is not None or all(one.offsets is not None for one in used):
             return super().pick_bytes(a, b, places)
         return picked_bytes(self, a, b, places)
 
     def dot(self, a: Value, b: Value, a_signed: bool, b_signed: bool) -> Value:
-        if a.constant is not None or b.constant is not None or (a.uniform and b.uniform):
+        forms = a.offsets is not None and b.offsets is not None
+        if a.constant is not None or b.constant is not None or forms:
             return super().dot(a, b, a_signed, b_signed)
         return dot_of_bytes(self, a, b, a_signed, b_signed)
 
