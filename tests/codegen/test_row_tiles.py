@@ -8,6 +8,8 @@ import pytest
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen import BlockShape, Promises
+from warpglass.codegen.machine import jit
+from warpglass.codegen.memory.tile_loads import SIDE_BY_SIDE, fill_helper
 from warpglass.codegen.memory.tiles import Tiles, find_tiles
 from warpglass.codegen.passes import with_kinds
 from warpglass.engine.cpu.prepared import prepare
@@ -117,14 +119,17 @@ def _tiles(name: str, type_: str = "float", length: int = 100) -> Tiles:
     return find_tiles(version.program, version.inference.kinds, (), ())
 
 
-def _run(name: str, type_: str, length: int, engine: str, rows: int = ROWS, missing: int = 0):
+def _run(
+    name: str, type_: str, length: int, engine: str, rows: int = ROWS, missing: int = 0, block: int = BLOCK
+):
     _, given, made = TYPES[type_]
     rng = np.random.default_rng(7)
     a = rng.integers(0, 100, ROWS * length).astype(given)[: ROWS * length - missing].copy()
     b, out = rng.integers(0, 100, length).astype(given), np.zeros(ROWS, made)
     with engine_mode(engine):
         prepare.cache_clear()
-        wg.run(_compiled(name, type_, length), 1, BLOCK, (a, b, out, np.int32(rows)), device="cpu")
+        args = a, b, out, np.int32(rows)
+        wg.run(_compiled(name, type_, length), ROWS // block, block, args, device="cpu")
     return a, out
 
 
@@ -136,6 +141,14 @@ def test_results_are_the_references(name: str, type_: str, length: int) -> None:
         want, found = (_run(name, type_, length, engine, rows) for engine in CPU_ENGINES)
         for expected, result in zip(want, found, strict=True):
             assert expected.tobytes() == result.tobytes()
+
+
+@pytest.mark.parametrize("block", [6, 8, 16])
+@pytest.mark.parametrize("type_", TYPES)
+def test_blocks_of_few_threads(type_: str, block: int) -> None:
+    """Fewer lanes run together than a row of a tile has elements."""
+    want, found = (_run("dot", type_, 20, engine, block=block) for engine in CPU_ENGINES)
+    assert want[1].tobytes() == found[1].tobytes()
 
 
 @pytest.mark.parametrize("same", [False, True])
@@ -189,3 +202,28 @@ def test_memory_that_changes_empties_tiles() -> None:
         if step.match.row.access == "store"
     }
     assert storing <= twice.emptied
+
+
+@pytest.mark.parametrize("unit", [4, 8])
+@pytest.mark.parametrize("width", [8, 16, 32])
+def test_filling_reaches_no_further_than_the_tile(width: int, unit: int) -> None:
+    """Where fewer lanes run together than a row has elements, too."""
+    size = 64 * width
+    rows = np.random.default_rng(width).integers(0, 256, 2 * size).astype(np.uint8)
+    places = np.arange(2 * width) * 64
+    room = np.full(2 * size + 64, 7, np.uint8)
+    tile = room[-room.ctypes.data % 64 :][: 2 * size]
+    helper = fill_helper(unit, width)
+    table = f"@{SIDE_BY_SIDE} = internal constant [{width} x i64] zeroinitializer\n"
+    loads = "\n".join(
+        f"  %{name}.at = getelementptr ptr, ptr %words, i64 {k}\n  %{name} = load ptr, ptr %{name}.at"
+        for k, name in enumerate(("host", "places", "tile"))
+    )
+    call = f"  call void @wg_fill_tile_{unit}(ptr %host, ptr %places, ptr %tile)"
+    function = f"define i64 @run(ptr %words) #0 {{\n{loads}\n{call}\n  ret i64 0\n}}\n"
+    words = np.array([array.ctypes.data for array in (rows, places, tile)])
+    code = jit.load_object(jit.compile_ir(table + helper + function))
+    code.run(words.ctypes.data)
+    by_columns = rows[:size].reshape(width, 64 // unit, unit).transpose(1, 0, 2)
+    assert tile[:size].tobytes() == by_columns.tobytes()
+    assert (tile[size:] == 7).all()

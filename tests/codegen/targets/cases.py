@@ -57,6 +57,11 @@ def _divergent(rng: np.random.Generator) -> list[Any]:
     return [np.zeros(N, np.uint64), x, np.zeros(1, np.float32), np.int32(N)]
 
 
+def _ragged(rng: np.random.Generator) -> list[Any]:
+    at = rng.permutation(N).astype(np.int32)
+    return [np.zeros(N), np.zeros(N, np.float32), rng.random(N), at, np.int32(N)]
+
+
 def _bits(rng: np.random.Generator, type_: Any, count: int) -> Array:
     """Any patterns, small numbers and zeros."""
     size = np.dtype(type_).itemsize
@@ -73,6 +78,7 @@ CASES: dict[str, Callable[[np.random.Generator], list[Any]]] = {
     "bytes": _bytes,
     "together": _together,
     "divergent": _divergent,
+    "ragged": _ragged,
 }
 
 

@@ -86,3 +86,13 @@ extern "C" __global__ void divergent(unsigned long long *out, const unsigned *x,
   out[i] = steps << 32 | low;
   atomicAdd(sum, (float)steps * 0.1f);
 }
+
+extern "C" __global__ void ragged(double *out, float *least, const double *x, const int *at, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  double sum = 0;
+  float product = 1;
+  for (int k = i / 2; k < i / 2 + at[i] % 60; k++) sum = sum * 0.5 + x[at[k]];
+  for (int k = i / 3; k < i / 3 + at[i] % 7; k++) product = product * 0.75f + (float)at[at[k]];
+  out[i] = sum;
+  least[i] = product;
+}

@@ -9,6 +9,7 @@ from ...isa.lanes import Outline
 from ...isa.types import BITS
 from ...program import Step
 from ..lanes.fast import FastLanes
+from ..machine.target import float_register
 from ..operands import Symbols
 from ..registers import Registers
 from ..steps import Steps
@@ -81,7 +82,8 @@ class OneLane(FastLanes):
 
     def held(self, a: Value) -> Value:
         """The same float, computed in front of all that follows."""
-        return replace(a, ir=self.builder.value(f'call {a.type} asm sideeffect "", "=x,0"({a.type} {a.ir})'))
+        where = f'"={float_register()},0"'
+        return replace(a, ir=self.builder.value(f'call {a.type} asm sideeffect "", {where}({a.type} {a.ir})'))
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         step = self.access.step

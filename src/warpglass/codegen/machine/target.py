@@ -178,6 +178,12 @@ def converts_half() -> bool:
 
 
 @lru_cache(maxsize=1)
+def float_register() -> str:
+    """The letter by which inline assembly names a register for a float."""
+    return "w" if chosen_target().triple.startswith(("aarch64", "arm64")) else "x"
+
+
+@lru_cache(maxsize=1)
 def time_stamp() -> str:
     """LLVM's name of what reads a counter of time that any program may read: x86's counts cycles."""
     x86 = chosen_target().triple.startswith(("x86_64", "i686", "i386"))

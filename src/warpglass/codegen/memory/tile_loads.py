@@ -11,7 +11,7 @@ from .interval_checks import IntervalChecks
 from .tiles import EMPTY, ROW, Tile, Tiles
 
 # The table of places one row behind the other.
-_SIDE_BY_SIDE = "wg_rows_side_by_side"
+SIDE_BY_SIDE = "wg_rows_side_by_side"
 
 
 def declare_tiles(tiles: Tiles, width: int) -> list[str]:
@@ -157,29 +157,33 @@ def tile_functions(access: TileLoads, width: int) -> list[str]:
     if not access.row_places:
         return []
     tables = {f"wg_places_{number}": places for places, number in access.row_places.items()}
-    tables[_SIDE_BY_SIDE] = tuple(range(0, ROW * width, ROW))
+    tables[SIDE_BY_SIDE] = tuple(range(0, ROW * width, ROW))
     return [
         *(_place_table(name, places) for name, places in tables.items()),
-        *(_fill_helper(unit, width) for unit in sorted(access.tile_units)),
+        *(fill_helper(unit, width) for unit in sorted(access.tile_units)),
     ]
 
 
-def _fill_helper(unit: int, width: int) -> str:
+def fill_helper(unit: int, width: int) -> str:
     """`@wg_fill_tile_N`: 64 bytes from each lane's place, so many bytes from a host address, by columns."""
     b = Builder(set(), width)
     type_, columns = f"i{8 * unit}", ROW // unit
+    at_once = min(columns, width)
     b.emit("br label %lanes")
     b.place("lanes")
     first = b.phi("i64", ("0", "entry"), ("%next", "lanes"))
     places = b.value(f"getelementptr i64, ptr %places, i64 {first}")
     tile = b.value(f"getelementptr {type_}, ptr %tile, i64 {first}")
     rows: list[str] = []
-    for lane in range(columns):
+    for lane in range(at_once):
         place = b.load("i64", b.offset(places, 8 * lane))
         rows.append(b.load(vector(type_, columns), b.offset("%host", place), ", align 1"))
+    rows += ["poison"] * (columns - at_once)
+    aligned = f", align {at_once * unit}"
     for column, whole in enumerate(transposed(b, type_, rows)):
-        b.store(vector(type_, columns), whole, b.offset(tile, column * width * unit), f", align {ROW}")
-    b.emit(f"%next = add i64 {first}, {columns}")
+        lanes = whole if at_once == columns else b.shuffle(type_, columns, whole, range(at_once))
+        b.store(vector(type_, at_once), lanes, b.offset(tile, column * width * unit), aligned)
+    b.emit(f"%next = add i64 {first}, {at_once}")
     b.branch(b.value(f"icmp ult i64 %next, {width}"), "lanes", "done")
     body = "\n".join(b.lines)
     return f"""
@@ -217,7 +221,7 @@ row:
   %others = icmp ult i64 %lane.next, {width}
   br i1 %others, label %lanes, label %fill
 fill:
-  call void @wg_fill_tile_{unit}(ptr %rows, ptr @{_SIDE_BY_SIDE}, ptr %tile)
+  call void @wg_fill_tile_{unit}(ptr %rows, ptr @{SIDE_BY_SIDE}, ptr %tile)
   ret void
 }}
 """
