@@ -125,3 +125,33 @@ def test_comparisons_and_choices_of_lower_halves() -> None:
     assert (HALVES.choice(byte, signed), HALVES.choice(byte, half)) == (True, False)
     assert HALVES.choice(signed, half) is None
     assert not WORDS.has((0, 1 << 31))
+
+
+APART = (
+    PROGRAMS.head
+    + """
+  ld.global.u8 %x0, [%rd1];
+  ld.global.s8 %x1, [%rd1+1];
+  ld.global.{type} %x4, [%rd1+2];
+  @%p2 bra over;
+  add.s32 %x2, %x0, %x1;
+  st.global.u32 [%rd2], %x2;
+over:
+  sub.s32 %x3, %x4, %x1;
+  st.global.u32 [%rd2+4], %x3;
+  ret;
+}
+"""
+)
+
+
+@pytest.mark.parametrize(("type_", "halves"), [("u8", True), ("s16", False), ("u16", False)])
+def test_narrow_elements_are_halves_in_other_blocks(type_: str, *, halves: bool) -> None:
+    text, rng = APART.replace("{type}", type_), random.Random(3)
+    reference, kinds = bits_of_both(text, _data(rng))
+    assert (reference == kinds).all()
+    made = prepare(Compiled(text, "k", "k", "ptx"))
+    code = generate(made.program, BlockShape((96, 1, 1), 0), made.symbols, (), Promises((1, 1, 1)))
+    body = code.text(quick=False)
+    assert "add <32 x i16>" in body
+    assert ("sub <32 x i16>" in body) == halves

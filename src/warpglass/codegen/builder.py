@@ -244,6 +244,28 @@ class Builder:
         bits = self.mask_bits(predicate)
         return bits if mask == "-1" else self.value(f"and {self.lanes} {bits}, {mask}")
 
+    def foreseen(self, mask: str, guess: str, otherwise: Callable[[], None] = lambda: None) -> str:
+        """A mask that is mostly `guess`, which the processor foresees: what follows need not wait for it.
+
+        That they are the same is hidden from LLVM, which would use the one for the other. `otherwise` emits
+        what is done where they are not.
+        """
+        same, differs, on = self.label("same"), self.label("differs"), self.label("foreseen")
+        self.branch(self.value(f"icmp eq {self.lanes} {mask}, {guess}"), same, differs)
+        self.place(differs)
+        otherwise()
+        last = self.block
+        self.jump(on)
+        self.place(same)
+        word = guess if self.width >= 32 else self.value(f"zext {self.lanes} {guess} to i32")
+        type_ = self.lanes if self.width >= 32 else "i32"
+        known = self.value(f'call {type_} asm "", "=r,0"({type_} {word})')
+        if self.width < 32:
+            known = self.value(f"trunc i32 {known} to {self.lanes}")
+        self.jump(on)
+        self.place(on)
+        return self.phi(self.lanes, (mask, last), (known, same))
+
 
 class Deferred:
     """A vector that few will ask for: it is emitted where it is needed, once in each basic block."""

@@ -17,6 +17,7 @@ from .control.warp import PARAMETERS, WarpFunction
 from .lane_loops.one_lane import learn_helper
 from .lane_loops.order import order_helper
 from .lanes.fast import FastLanes
+from .lanes.narrow import loaded_narrow
 from .lanes.reference import ReferenceLanes
 from .memory.access import Access, Site
 from .memory.deferred import deferred_helpers
@@ -133,7 +134,10 @@ def _steps(version: Version, lanes: ReferenceLanes) -> tuple[Registers, Steps]:
         slots = SlotRegisters(lanes.builder, version.program)
         return slots, SharedSteps(lanes, slots, version.symbols, PARAMETERS.format(lanes=lanes.builder.lanes))
     registers = Registers(lanes.builder, version.program.registers, version.inference.kinds)
-    return registers, Steps(lanes, registers, version.symbols)
+    steps = Steps(lanes, registers, version.symbols)
+    if version.promises is not None:
+        steps.narrow = loaded_narrow(version.program)
+    return registers, steps
 
 
 def _lanes(version: Version) -> ReferenceLanes:

@@ -19,6 +19,7 @@ class Steps(Operands):
     lanes: ReferenceLanes
     registers: Registers
 
+    narrow: frozenset[str] = frozenset()  # registers that hold nothing but narrower integers, extended
     length = 0  # lines of IR of all steps, where they are not put in
 
     @property
@@ -29,6 +30,12 @@ class Steps(Operands):
     def declare(self) -> list[str]:
         """What steps need at the start of the warp function, as LLVM IR."""
         return []
+
+    def _read(self, name: str) -> Value:
+        value = super()._read(name)
+        if name in self.narrow:
+            self.lanes.note_extended(value)
+        return value
 
     def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
         """Emit a step for the lanes of `mask`; `blend` are the registers whose other lanes must survive."""

@@ -94,13 +94,22 @@ class BlockCode:
         condition = self.steps.lanes.as_vector(condition)
         bits = b.mask_bits(condition.ir)
         taken = b.value(f"and {b.lanes} {bits}, {mask}")
+        if self._stay(index, end.taken):
+            taken = b.foreseen(taken, mask)
         other = b.value(f"xor {b.lanes} {taken}, {mask}")
+        if self._stay(index, end.other):
+            other = b.foreseen(other, mask)
+            taken = b.value(f"xor {b.lanes} {other}, {mask}")
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.branch(emission, end, taken, together=False)
         self._send(index, end.taken, taken)
         self._send(index, end.other, other, add=end.taken == end.other)
         self.dispatch.choose((end.taken, end.other), index)
+
+    def _stay(self, index: int, target: int) -> bool:
+        """Whether lanes that part at a block's end mostly all go to a target."""
+        return False
 
     def _uniform_branch(self, index: int, end: Branch, mask: str, condition: Value) -> None:
         b = self.builder

@@ -36,6 +36,7 @@ from .clock import Clock
 from .dispatch import MOST_MASKS, TIME_SLICE, Dispatch
 from .warp_barriers import WarpBarriers, Word
 
+_WORD = 64  # lanes of a mask that fits into a register
 PARAMETERS = f"ptr %context, i32 %warp, i32 %state, {{lanes}} %start_mask, {MACHINE}"
 
 
@@ -206,6 +207,11 @@ class WarpFunction(BlockCode):
             self._steps(region.steps[region.last :], mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
+
+    def _stay(self, index: int, target: int) -> bool:
+        """In front of a loop that is run by how many lanes come to it, few find that they have no round."""
+        region = self.few_lanes.regions.get(target)
+        return region is not None and region.few and index < target and self.builder.width <= _WORD
 
     def _put_rows(self) -> None:
         """Store what is kept of stores along rows: others may look at it."""

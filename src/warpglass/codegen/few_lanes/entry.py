@@ -23,6 +23,7 @@ class FewLanesCode:
 
     def __init__(self, version: Version, warp: WarpFunction, words: WorkerWords):
         self._version = version
+        self.regions = version.few_lanes
         self._warp = warp
         self._size = 0
         self._state = {  # of regions whose lanes may go apart: where it begins, in words

@@ -189,19 +189,16 @@ class FewFunction(BlockCode):
         self._end(index, block, mask)
 
     def _foreseen(self, mask: str) -> str:
-        """A round's mask, which the processor foresees to be that of the last: loads need not wait for it.
-
-        That they are the same is hidden from LLVM, which would use the one for the other. Where only one is
-        left, the code for one goes on.
-        """
+        """A round's mask, mostly that of the last: its loads need not wait for what those have told."""
         b = self.builder
-        before = b.load(b.lanes, "%before")
-        here, same, fewer, on = b.label("here"), b.label("same"), b.label("fewer"), b.label("round")
-        b.jump(here)
-        b.place(here)
-        b.branch(b.value(f"icmp eq {b.lanes} {mask}, {before}"), same, fewer)
-        b.place(fewer)
-        b.store(b.lanes, mask, f"%lanes_{self.region.header}")
+        mask = b.foreseen(mask, b.load(b.lanes, "%before"), lambda: self._hand_over(mask))
+        b.store(b.lanes, mask, "%before")
+        return mask
+
+    def _hand_over(self, mask: str) -> None:
+        """Where only one lane is left, the code for one goes on."""
+        b, header = self.builder, self.region.header
+        b.store(b.lanes, mask, f"%lanes_{header}")
         everyone = mask
         for block in self._waiting:
             everyone = b.value(f"or {b.lanes} {everyone}, {b.load(b.lanes, f'%lanes_{block}')}")
@@ -209,16 +206,7 @@ class FewFunction(BlockCode):
         more = b.label("more")
         b.branch(b.someone(rest), more, "left")
         b.place(more)
-        b.store(b.lanes, "0", f"%lanes_{self.region.header}")
-        b.jump(on)
-        b.place(same)
-        hidden = b.value(f'call i32 asm "", "=r,0"(i32 {b.value(f"zext {b.lanes} {before} to i32")})')
-        known = b.value(f"trunc i32 {hidden} to {b.lanes}")
-        b.jump(on)
-        b.place(on)
-        mask = b.phi(b.lanes, (mask, more), (known, same))
-        b.store(b.lanes, mask, "%before")
-        return mask
+        b.store(b.lanes, "0", f"%lanes_{header}")
 
     def _ends(self) -> None:
         b, movement = self.builder, self._movement

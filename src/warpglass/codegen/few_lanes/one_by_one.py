@@ -35,10 +35,11 @@ _RATES, _COUNTS, _LANES, _HELD, _MOST = 2, 4, 6, 7, 8
 _TOGETHER, _APART, _MEASURED_WAY = 0, 1, 2
 # Entries for which what has been found holds, first and at most.
 _KEPT, _LONGEST = 64, 4096
-# Powers of two of those that are measured, either way, first and later. They follow each other, and the first
-# quarter does not count: it warms caches and what foresees branches. Lanes have rows of unlike lengths, so it
-# takes some; where the processor is taken away from one, its rounds in a cycle are few and count little.
-_MEASURED, _MEASURED_LATER = 2, 4
+# As powers of two: how many entries that are measured go one way before as many go the other, and how often
+# that is done, first and once that holds for many. The first of each run does not count: it warms caches and
+# what foresees branches. Lanes have rows of unlike lengths, so it takes some; where the processor is taken
+# away from one, its rounds in a cycle are few and count little.
+_RUN, _RUN_LATER, _LATER = 1, 2, 1024
 # Lanes that go apart in an entry that is measured: if that is the worse way, it costs little.
 _SOME = 8
 # Lanes that go apart in any case, where there is no code for few of them.
@@ -64,34 +65,32 @@ measure:
   %count = load i64, ptr %count.p
   %more = add i64 %count, 1
   store i64 %more, ptr %count.p
-  %power = call i64 @wg_measured_entries(ptr %state)
-  %begun = lshr i64 %count, %power
-  %turn = call i64 @llvm.umin.i64(i64 %begun, i64 {_APART})
+  %power = call i64 @wg_run_of_entries(ptr %state)
+  %runs = lshr i64 %count, %power
+  %turn = and i64 %runs, {_APART}
   %measured = or i64 %turn, {_MEASURED_WAY}
   ret i64 %measured
 }}
 
-define internal i64 @wg_measured_entries(ptr %state) alwaysinline #0 {{
+define internal i64 @wg_run_of_entries(ptr %state) alwaysinline #0 {{
   %held.p = getelementptr i64, ptr %state, i64 {_HELD}
   %held = load i64, ptr %held.p
-  %never = icmp eq i64 %held, 0
-  %power = select i1 %never, i64 {_MEASURED}, i64 {_MEASURED_LATER}
+  %early = icmp ult i64 %held, {_LATER}
+  %power = select i1 %early, i64 {_RUN}, i64 {_RUN_LATER}
   ret i64 %power
 }}
 
 define internal void @wg_measured(
   ptr %state, i64 %way, i64 %cycles, i64 %rounds, i64 %lanes
 ) noinline #0 {{
-  %power = call i64 @wg_measured_entries(ptr %state)
+  %power = call i64 @wg_run_of_entries(ptr %state)
   %count.p = getelementptr i64, ptr %state, i64 1
   %count = load i64, ptr %count.p
   %before = sub i64 %count, 1
   %all = shl i64 -1, %power
-  %others = xor i64 %all, -1
-  %number = and i64 %before, %others
-  %quarter = sub i64 %power, 2
-  %passed = lshr i64 %number, %quarter
-  %warm = icmp ne i64 %passed, 0
+  %run = xor i64 %all, -1
+  %number = and i64 %before, %run
+  %warm = icmp ne i64 %number, 0
   br i1 %warm, label %add, label %added
 add:
   %cycles.f = uitofp i64 %cycles to double
@@ -113,7 +112,8 @@ add:
   store i64 %lanes.now, ptr %lanes.p
   br label %added
 added:
-  %enough = shl i64 2, %power
+  %twice.power = shl i64 %power, 1
+  %enough = shl i64 2, %twice.power
   %done = icmp uge i64 %count, %enough
   br i1 %done, label %decide, label %end
 decide:

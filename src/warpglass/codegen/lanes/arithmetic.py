@@ -94,6 +94,10 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
                     narrowing.note(text, a)
         return Value(a.type, text, None, None, a.low, a.high, nan=a.nan)
 
+    def note_extended(self, a: Value) -> None:
+        for narrowing in self._narrowings:
+            narrowing.cut(a)
+
     def _spread(self, a: Value) -> str:
         """A vector of a value that has a form for certain."""
         assert a.offsets is not None

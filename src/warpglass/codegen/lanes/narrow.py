@@ -4,7 +4,7 @@ All integers of Python have 64 bits, and C's have 32, sums of bytes among them. 
 operation's operands and its result fit half as many, it is done with those (values/narrow.py). The wide
 vector is what they are extended to; LLVM drops that where nothing needs it. Of registers that come from other
 blocks only the wide vector is known, and they are not narrowed for it: in a loop that would take longer than
-the sum.
+the sum. Of those that only hold narrow elements of memory LLVM sees it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...isa.types import BITS
+from ...program import Program
 from ..values.bounds import bounds_of
 from ..values.narrow import MOST_TRIED, Narrowing, short_factor
 from ..values.value import Value
@@ -21,6 +22,19 @@ if TYPE_CHECKING:
 
 # Addresses take what is made of words, as signed ones.
 WORDS, HALVES = Narrowing(32, (1 << 31) - 1), Narrowing(16, (1 << 16) - 1)
+
+
+def loaded_narrow(program: Program) -> frozenset[str]:
+    """The registers of 32 bits that only loads of fewer bits write."""
+    narrow, others = set[str](), set[str]()
+    for step in (step for block in program.blocks for step in block.all_steps):
+        access = step.match.load_or_store
+        loads = access is not None and not access.writes and access.size < _WORD and step.match.vec is None
+        (narrow if loads else others).update(step.writes)
+    return frozenset(name for name in narrow - others if program.registers[name] == "b32")
+
+
+_WORD = 4  # bytes
 
 
 class NarrowVectors:
@@ -37,6 +51,14 @@ class NarrowVectors:
         """A wide vector has been made of a value that has a form for certain."""
         if self._to.has(bounds_of(a)):
             self._scalars[vector] = a
+
+    def cut(self, a: Value) -> None:
+        """A wide vector has been extended elsewhere, of which the lower half is known here from now on."""
+        if a.type == self.type and a.offsets is None and a.ir not in self._narrow:
+            b = self._lanes.builder
+            if self._to.has(bounds_of(a)):
+                whole = b.vector(self.type)
+                self._narrow[a.ir] = b.value(f"trunc {whole} {a.ir} to {b.vector(self._type)}")
 
     def lower_half_of(self, a: Value) -> str | None:
         """The narrow vector that a wide one is extended from, if it is known."""

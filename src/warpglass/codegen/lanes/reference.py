@@ -93,6 +93,9 @@ class ReferenceLanes(Lanes[Value]):
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         return self.emit(operation, a, type_=type_)
 
+    def note_extended(self, a: Value) -> None:
+        """A value from another block is a narrower integer that has been extended."""
+
     def look_up(self, table: Table, index: Value) -> Value:
         return Value(table.type, looked_up(self.builder, table, index.ir, self.width))
 
