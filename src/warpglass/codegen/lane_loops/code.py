@@ -26,8 +26,9 @@ from .costs import Costs, find_costs
 from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
 from .joint import Joint, JointLane, joint_runners
+from .lane_rounds import LaneRounds
 from .one_lane import Checked, Runner
-from .preparation import LaneRounds, Preparation
+from .preparation import Preparation
 from .ranges import LaneRanges
 from .repeats import Repeat, find_repeat
 from .rounds import Rounds, Walk, find_rounds

@@ -25,8 +25,8 @@ from ..values.results import Result
 from ..values.value import Value
 from .buffers import LaneBuffers
 from .find import LaneLoop
+from .lane_rounds import LATER, Entered, LaneRounds
 from .one_lane import LaneRegisters, LaneSteps, OneLane, Runner
-from .preparation import LATER, Entered, LaneRounds
 
 LANES = 4  # that go at once
 
