@@ -306,3 +306,8 @@ def test_the_last_lane_goes_on_in_the_code_for_one():
     few, one = (ir.partition(f"@{name}_{region.header}(")[2].partition("\n}")[0] for name in ("few", "one"))
     assert f"store i32 {LEFT}, ptr %code" in few
     assert f"store i32 {LEFT}, ptr %code" not in one
+
+
+def test_sums_that_are_older_values():
+    """Adding nothing to an address made a lane apart forget what it is a sum of."""
+    assert private_programs.attempt(5120089) in ("agree", "fault")

@@ -122,7 +122,7 @@ class ApartLanes(FewLanes):
     # ------------------------------------------------------------------------------------ addresses
     def _made(self, found: Result, name: str, type_: str = "") -> Value:
         made = super()._made(found, name, type_)
-        if name == "add" and made.type == "i64":
+        if name == "add" and made.type == "i64" and found[2]:  # else it is an older value
             self._sums[made.ir] = found[2]
         return made
 
