@@ -135,16 +135,14 @@ warm()
 def test_other_signals_are_handled_between_blocks(threads: str):
     run(
         """
-times = []
-signal.signal(signal.SIGALRM, lambda *_: times.append(time.monotonic()))
-n[:] = 40_000_000
-begun = time.monotonic()
+seen = []
+signal.signal(signal.SIGALRM, lambda *_: seen.append(int(x[0])))
+n[:] = 300_000_000
 x[:] = 0
 sender = after(0.05, signal.SIGALRM)
 launch()
-end = time.monotonic()
 assert x[0] == BLOCKS * 32, x
-assert len(times) == 1 and times[0] < end - 0.05, (times, begun, end)
+assert len(seen) == 1 and seen[0] < BLOCKS * 32, seen
 """,
         threads,
     )
