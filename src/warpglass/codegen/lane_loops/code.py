@@ -14,6 +14,7 @@ their lanes begin again (stores.py). Other loops look at the stop flag in each.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...program import Branch, Jump, Program
 from ..builder import Builder
@@ -109,7 +110,7 @@ class _Attempt:
         walked = {step for walk in rounds.walks for step in walk.steps} if rounds else set[int]()
         self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
         self.counted = [group for group in self.groups if self._even(group)]
-        self.misses: list[tuple[str, Group, str]] = []  # label, group, address
+        self.misses: list[tuple[str, Sequence[tuple[Group, str]]]] = []  # label, groups with addresses
         self.said = say_apart(self.b, rounds.walks) if rounds is not None and loop.stores else {}
         self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
         self.joint = self._find_joint()
@@ -304,7 +305,7 @@ class _Attempt:
 
     def _check_jointly(self, runner: Runner, missed: str) -> None:
         """Let the accesses of a lane among several be checked; what misses goes to a label."""
-        runner.lane.missed = lambda group, address: missed
+        runner.lane.missed = lambda accesses: missed
         assert isinstance(runner.lane, JointLane)
         runner.lane.give_up = missed
         runner.lane.stores, runner.lane.said = self.loop.stores, self.said
@@ -316,6 +317,7 @@ class _Attempt:
         runner.steps.chain = costs.chain if costs is not None and self.groups else frozenset()
         runner.lane.groups = {step: group for group in self.groups for step in group.steps}
         runner.lane.ranges = {group.leader: self._range(group, runner) for group in self.groups}
+        self._share_checks(runner)
 
     def _range(self, group: Group, runner: Runner) -> Checked:
         """The range that a group is checked against."""
@@ -330,6 +332,22 @@ class _Attempt:
         if aligned:
             limit = b.value(f"shl i64 {limit}, {group.size.bit_length() - 1}")
         return Checked(bounds.low, host, limit, root, from_root, aligned, self._even(group))
+
+    def _share_checks(self, runner: Runner) -> None:
+        """Let one comparison be for all groups whose addresses are different roots and the same index."""
+        b, ranges = self.b, runner.lane.ranges
+        alike: dict[object, list[Group]] = {}
+        for group in self.groups:
+            if group.index is not None and group.low >= 0 and (group.size == 1 or self._aligned(group)):
+                alike.setdefault(group.index, []).append(group)
+        for groups in alike.values():
+            room = ""
+            for known, low in ((ranges[group.leader], group.low) for group in groups):
+                start = b.value(f"add i64 {known.from_root}, {low}")
+                own = b.intrinsic("usub.sat", "i64", known.limit, start)
+                room = b.intrinsic("umin", "i64", room, own) if room else own
+            for group in groups:
+                ranges[group.leader] = replace(ranges[group.leader], beside=groups, room=room)
 
     def _leave(self, target: int, lane: str) -> None:
         """A lane goes to a block behind the loop."""
@@ -435,17 +453,17 @@ class _Attempt:
         b.branch(halted, f"{self.name}_stop", f"{self.name}_{self.loop.header}", unlikely=True)
 
     # ------------------------------------------------------------------------------------ other ranges
-    def _missed(self, group: Group, address: str) -> str:
+    def _missed(self, accesses: Sequence[tuple[Group, str]]) -> str:
         label = self.b.label("missed")
-        self.misses.append((label, group, address))
+        self.misses.append((label, accesses))
         return label
 
     def _search(self) -> None:
         """Where an access is in another range than its site's: look for it and let the lanes begin again."""
         b = self.b
-        for label, group, address in self.misses:
+        for label, accesses in self.misses:
             b.place(label)
-            self._look([(group, address)])
+            self._look(accesses)
         if self.rounds is not None:
             b.place(f"{self.name}_stray")
             self._look(self.rounds.first_strays())
