@@ -244,8 +244,8 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
             space, size = access.space, access.size
             base = step.address_register
             root = None if space == "shared" or base is None else _root(base, writer, words - written)
+            index = None if root is None or writer is None else _index(writer, sources[writer.number], root)
             # An index that was loaded may count as a base, too: only what a parameter points to stays.
-            index = None if root is None or writer is None else _index(sources[writer.number], root)
             place = frozenset(one for one in pointers[leader] if isinstance(one, Word)) or leader
             low = min(offset for _, _, offset in members)
             high = max(offset for _, _, offset in members) + size
@@ -261,10 +261,11 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
     return tuple(groups)
 
 
-def _index(sources: frozenset[_Source], root: str) -> object:
-    """What an address is computed from besides its root."""
+def _index(writer: Step, sources: frozenset[_Source], root: str) -> object:
+    """What is added to a root, if the step that computes an address does no more; None if that is unknown."""
     others = frozenset(source for source in sources if source[0] != root)
-    return others if len(others) == 1 and min(others)[1] >= 0 else None
+    adds = writer.match.row.operation == "sum" and writer.instruction.guard is None
+    return others if adds and len(others) == 1 and min(others)[1] >= 0 else None
 
 
 def _members(

@@ -76,7 +76,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A number, an i64, times a power of two, and a constant: what is `added` to something if it is an address."""
+    """A number, an i64, times a power of two, and a constant; in an address it is `added` to something."""
 
     number: str
     shift: int
@@ -122,10 +122,10 @@ class OneLane(FastLanes):
             shift = factor.bit_length() - 1
             return Index(one.ir, shift) if factor == 1 << shift and shift <= _MOST_SHIFT else None
         known = self._indices.get(one.ir)
-        if name != "add" or known is None and number is not None:
+        if name != "add":
             return None
-        if number is not None and known is not None:
-            return replace_fields(known, distance=known.distance + signed(number, 64))
+        if number is not None:
+            return known and replace_fields(known, distance=known.distance + signed(number, 64))
         scaled = [index for index in (known, self._indices.get(other.ir)) if index is not None]
         return replace_fields(scaled[0], added=True) if len(scaled) == 1 and not scaled[0].added else None
 
