@@ -1,4 +1,4 @@
-"""Loads in loops that go on far away in each round, and in front of barriers, ask for what others load soon."""
+"""Loads that go on far away in each round of a loop, or before barriers, ask for what others load soon."""
 
 from __future__ import annotations
 
