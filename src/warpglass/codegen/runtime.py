@@ -3,8 +3,9 @@
 `wg_load_lanes` and `wg_store_lanes` serve the active lanes of an access one by one, in lane order: each
 lane's address is looked up in the range table (sorted by base), checked for permission, bounds and alignment,
 and its bytes copied between host memory and the lane buffer; generic addresses of local memory are the lane's
-own words, interleaved as local.py says. The range of the last lane becomes the site's, whose lanes reach elements
-that lie `behind` the first one. They return true, with the fault words of the context filled in, if a lane may not.
+own words, interleaved as local.py says. The range of the last lane becomes the site's; its own limit is that
+for the first of elements of which the last lies so many `behind` it.
+They return true, with the fault words of the context filled in, if a lane may not.
 """
 
 from __future__ import annotations
