@@ -81,13 +81,14 @@ class Executable:
         *,
         small: bool = False,
         apart: bool = False,
+        generated: Generated | None = None,
     ):
-        """`tier`, `small` and `apart` as Tiers takes them."""
+        """`tier`, `small` and `apart` as Tiers takes them; `generated` is the code, if known."""
         symbols = prepared.symbols
         self.small = small
         if instrument is None:
             self.probes: tuple[Probe, ...] = ()
-            generated = prepared.generated(shape, promises, small=small)
+            generated = generated or prepared.generated(shape, promises, small=small)
             assert generated is not None
         else:
             self.probes = tuple(instrument.probes(prepared.program))
@@ -272,8 +273,8 @@ class Prepared:
             with compile_deadline(self.entry):
                 if tier == SMALL:
                     found = Executable(self, shape, promises, None, small=True)
-                elif tier is None and soon and self.takes_long(shape, promises):
-                    found = self._begin_small(key, shape, promises)
+                elif tier is None and soon and (small := self._small_first(shape, promises)) is not None:
+                    found = self._begin_small(key, shape, promises, small)
                     kept = self._small
                 else:
                     found = Executable(self, shape, promises, instrument)
@@ -296,20 +297,22 @@ class Prepared:
             self.text, self.entry, program, shape, self.symbols, promises, small=small, kept=kept
         )
 
-    def takes_long(self, shape: BlockShape, promises: Promises | None) -> bool:
-        """Whether quick code would have to be made, and that would take too long for somebody to wait."""
+    def _small_first(self, shape: BlockShape, promises: Promises | None) -> Generated | None:
+        """Small code, if quick code would have to be made and somebody would wait too long for it."""
         known = None if promises is None else self.generated(shape, promises, kept=True)
         if promises is None or (known is not None and compiled_before(known)):
-            return False
+            return None
         if sum(len(block.steps) for block in self.program.blocks) < _FEW_STEPS:
-            return False
+            return None
         small = self.generated(shape, promises, small=True)
         assert small is not None
-        return small.code.spared > _MOST_LINES
+        return small if small.code.spared > _MOST_LINES else None
 
-    def _begin_small(self, key: _Key, shape: BlockShape, promises: Promises | None) -> Executable:
+    def _begin_small(
+        self, key: _Key, shape: BlockShape, promises: Promises | None, generated: Generated
+    ) -> Executable:
         """Small code, from which other code will take over that is made in the background."""
-        small = Executable(self, shape, promises, None, small=True)
+        small = Executable(self, shape, promises, None, small=True, generated=generated)
 
         def job() -> None:
             try:
