@@ -1,6 +1,6 @@
 """Approximate functions (PTX manual, "Floating Point Instructions": the `.approx` and `.full` forms).
 
-Those of single precision are what ptxas writes for them around the hardware's multifunction unit, whose bits
+Those of single precision are the hardware's multifunction unit and what ptxas writes around it, whose bits
 multifunction.py gives. The `.ftz.f64` forms are exact results rounded to nearest, which satisfy the manual's
 bounds; they work on upper halves and cut what does not fit, which decides the bits of rsqrt in double
 precision too.
