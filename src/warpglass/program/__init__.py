@@ -30,6 +30,7 @@ from .contraction import contract
 from .decode import Step, decode
 from .discarded_reads import guard_discarded_reads
 from .early_versions import write_defaults
+from .exit_values import keep_counters
 from .fairness import find_cluster_waits, find_fair
 from .grid_barriers import find_grid_waits
 from .grid_strides import find_grid_strides
@@ -177,6 +178,7 @@ __all__ = [
     "find_pending",
     "find_streaming",
     "guard_discarded_reads",
+    "keep_counters",
     "read_elsewhere",
     "sink",
     "split_ranges",

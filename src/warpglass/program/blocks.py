@@ -345,3 +345,13 @@ def computed_from(steps: Sequence[Step], names: Iterable[str]) -> set[str]:
                 reached.update(step.writes)
                 grown = True
     return reached
+
+
+def index_registers(steps: Iterable[Step]) -> set[str]:
+    """The registers that the thread's index is read into."""
+    return {name for step in steps if _reads_index(step) for name in step.writes}
+
+
+def _reads_index(step: Step) -> bool:
+    specials = (one.name for one in step.instruction.operands if isinstance(one, tree.Special))
+    return any(name.startswith(("%tid", "%laneid")) for name in specials)

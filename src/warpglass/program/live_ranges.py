@@ -13,12 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from .. import isa
 from ..isa.types import LLVM_TYPE
-from ..ptx import tree
-from .blocks import Block, Exit, Jump
-from .decode import Step, make_step
+from .blocks import Block, Exit, Jump, computed_from, index_registers
+from .decode import Step
 from .flow_graph import find_loops
+from .renaming import copy_step, with_names
 
 if TYPE_CHECKING:
     from . import Program
@@ -77,7 +76,8 @@ class _Ranges:
 
     def candidates(self) -> Iterable[str]:
         """Integers of each thread's own that are written both within a loop and elsewhere."""
-        own = _of_threads(self.blocks)
+        steps = [step for block in self.blocks for step in block.steps]
+        own = computed_from(steps, index_registers(steps))
         for name, places in self.places.items():
             if (
                 len(places) > 1
@@ -151,24 +151,6 @@ class _Ranges:
         return place < 0 or name in self.blocks[index].steps[place].reads
 
 
-def _of_threads(blocks: Iterable[Block]) -> set[str]:
-    """The registers that are computed from the index of the thread."""
-    found: set[str] = set()
-    before = -1
-    while len(found) > before:
-        before = len(found)
-        for block in blocks:
-            for step in block.steps:
-                if not step.reads.isdisjoint(found) or _reads_index(step):
-                    found.update(step.writes)
-    return found
-
-
-def _reads_index(step: Step) -> bool:
-    specials = (one.name for one in step.instruction.operands if isinstance(one, tree.Special))
-    return any(name.startswith(("%tid", "%laneid")) for name in specials)
-
-
 def split_ranges(program: Program) -> Program:
     """The program with a register for each loop that goes on with one that is also read for itself."""
     ranges = _Ranges(program)
@@ -201,34 +183,10 @@ def _renamed(
     for k, step in enumerate(block.steps):
         written = {name: names[name, webs[name].group((index, k))] for name in step.writes if name in webs}
         if written or not step.reads.isdisjoint(now):
-            step = _with_names(step, now, written)
+            step = with_names(step, now, written)
         now |= written
         steps.append(step)
     return replace(block, steps=tuple(steps))
-
-
-def _with_names(step: Step, reads: Mapping[str, str], writes: Mapping[str, str]) -> Step:
-    found = step.match
-    operands = tuple(
-        _operand(operand, writes if form.destination else reads)
-        for (form, _, _), operand in zip(found.forms(), found.instruction.operands, strict=False)
-    )
-    match = isa.Match(found.row, replace(found.instruction, operands=operands), found.values)
-    return make_step(step.number, match)
-
-
-def _operand(operand: tree.Operand, names: Mapping[str, str]) -> tree.Operand:
-    match operand:
-        case tree.Register(name):
-            return tree.Register(names.get(name, name))
-        case tree.Vector(elements) | tree.AddressList(elements):
-            return replace(operand, elements=tuple(_operand(one, names) for one in elements))
-        case tree.Pair(first, second):
-            return tree.Pair(_operand(first, names), _operand(second, names))
-        case tree.Address(tree.Register(name)):
-            return replace(operand, base=tree.Register(names.get(name, name)))
-        case _:
-            return operand
 
 
 def _copies(
@@ -249,12 +207,7 @@ def _copies(
                 if end is not None and (source := names[name, web.group(end)]) != target:
                     steps = (*reversed(ranges.blocks[one].all_steps), *ranges.blocks[index].all_steps)
                     number = steps[0].number if steps else 0
-                    found.setdefault(one, {})[target, source] = _copy(number, registers[name], target, source)
+                    found.setdefault(one, {})[target, source] = copy_step(
+                        number, registers[name], target, source
+                    )
     return {index: list(steps.values()) for index, steps in found.items()}
-
-
-def _copy(number: int, type_: str, target: str, source: str) -> Step:
-    operands = tree.Register(target), tree.Register(source)
-    match = isa.match(tree.Instruction("mov", (type_,), operands))
-    assert match is not None, "every integer can be moved"
-    return make_step(number, match)

@@ -1,8 +1,9 @@
 """Steps in which blocks must take turns for results that do not depend on timing.
 
 Blocks run on several threads at once, so the order in which atomic operations of different blocks reach an
-element is anyone's. Most do not mind: a sum of integers is the same in any order. Where it matters, as for
-sums of floating-point numbers or for tickets, a block waits until all blocks before it have ended. So such
+element is anyone's. Most do not mind: a sum of integers is the same in any order, and operations of two
+kinds, such as a maximum and a minimum, are taken to be on different elements. Where it matters, as for sums
+of floating-point numbers or for tickets, a block waits until all blocks before it have ended. So such
 operations happen in the order of the blocks, however many threads there are (codegen/control/turns.py). The
 counter by which cooperative grids synchronise is not looked at (grid_barriers.py).
 

@@ -111,10 +111,9 @@ def _with_products(b: Builder, onto: str, one: str, two: str) -> str:
     whole, double = b.vector("i32"), 2 * b.width
     wide = [b.value(f"sext <{double} x i16> {halves} to <{double} x i32>") for halves in (one, two)]
     products = b.value(f"mul <{double} x i32> {wide[0]}, {wide[1]}")
-    for first in (0, 1):
-        own = b.shuffle("i32", double, products, range(first, double, 2))
-        onto = b.value(f"add {whole} {onto}, {own}")
-    return onto
+    even, odd = (b.shuffle("i32", double, products, range(first, double, 2)) for first in (0, 1))
+    # Products of a word are added to each other first: so processors have it as an instruction.
+    return b.value(f"add {whole} {onto}, {b.value(f'add {whole} {even}, {odd}')}")
 
 
 def _bytes_apart(b: Builder, words: str, signed: bool) -> tuple[str, str]:
