@@ -88,9 +88,9 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         return dot_of_bytes(self, onto, a, b, a_signed, b_signed)
 
     def dot_halves(self, onto: Value, a: Value, b: Value) -> Value:
-        if a.offsets is not None and b.offsets is not None:
-            return super().dot_halves(onto, a, b)
-        return dot_of_halves(self, onto, a, b)
+        forms = a.offsets is not None and b.offsets is not None
+        found = None if forms else dot_of_halves(self, onto, a, b)
+        return super().dot_halves(onto, a, b) if found is None else found
 
     def windows(self, a: Value, starts: Sequence[int]) -> Value | None:
         return windows_of_bits(self, a, starts)

@@ -70,14 +70,12 @@ def _by_registers(b: Builder, name: str, *operands: str) -> str:
     return b.joined("i32", parts, _WORDS)
 
 
-def dot_of_halves(lanes: FastArithmetic, onto: Value, a: Value, b: Value) -> Value:
-    """The products of two words' halves added to a word."""
-    builder = lanes.builder
-    whole, given = builder.vector("i32"), [lanes.as_vector(one).ir for one in (onto, a, b)]
-    if multiplies_bytes() and builder.width % _WORDS == 0:
-        return Value("i32", _by_registers(builder, "llvm.x86.avx512.vpdpwssd.512", *given))
-    halves = [builder.value(f"bitcast {whole} {one} to <{2 * builder.width} x i16>") for one in given[1:]]
-    return Value("i32", _with_products(builder, given[0], *halves))
+def dot_of_halves(lanes: FastArithmetic, onto: Value, a: Value, b: Value) -> Value | None:
+    """The products of two words' halves added to a word, where there is an instruction for that."""
+    if not multiplies_bytes() or lanes.builder.width % _WORDS:
+        return None
+    given = [lanes.as_vector(one).ir for one in (onto, a, b)]
+    return Value("i32", _by_registers(lanes.builder, "llvm.x86.avx512.vpdpwssd.512", *given))
 
 
 def windows_of_bits(lanes: FastArithmetic, a: Value, starts: Sequence[int]) -> Value | None:
@@ -101,19 +99,14 @@ def windows_of_bits(lanes: FastArithmetic, a: Value, starts: Sequence[int]) -> V
 def _by_halves(b: Builder, onto: str, one: str, two: str, a_signed: bool, b_signed: bool) -> str:
     """Even and odd bytes as halves of words: processors multiply such and add pairs of products."""
     halves = [_bytes_apart(b, text, signed) for text, signed in ((one, a_signed), (two, b_signed))]
-    for pair in zip(*halves, strict=True):
-        onto = _with_products(b, onto, *pair)
-    return onto
-
-
-def _with_products(b: Builder, onto: str, one: str, two: str) -> str:
-    """Words to which the products of two halves each are added."""
     whole, double = b.vector("i32"), 2 * b.width
-    wide = [b.value(f"sext <{double} x i16> {halves} to <{double} x i32>") for halves in (one, two)]
-    products = b.value(f"mul <{double} x i32> {wide[0]}, {wide[1]}")
-    even, odd = (b.shuffle("i32", double, products, range(first, double, 2)) for first in (0, 1))
-    # Products of a word are added to each other first: so processors have it as an instruction.
-    return b.value(f"add {whole} {onto}, {b.value(f'add {whole} {even}, {odd}')}")
+    for pair in zip(*halves, strict=True):
+        wide = [b.value(f"sext <{double} x i16> {text} to <{double} x i32>") for text in pair]
+        products = b.value(f"mul <{double} x i32> {wide[0]}, {wide[1]}")
+        even, odd = (b.shuffle("i32", double, products, range(first, double, 2)) for first in (0, 1))
+        # Those of one word are added to each other first: so processors have it as an instruction.
+        onto = b.value(f"add {whole} {onto}, {b.value(f'add {whole} {even}, {odd}')}")
+    return onto
 
 
 def _bytes_apart(b: Builder, words: str, signed: bool) -> tuple[str, str]:
