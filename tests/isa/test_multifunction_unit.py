@@ -76,6 +76,15 @@ def test_functions_have_the_bits_of_the_unit(engine: str):
             _assert_same(opcode, [x], have, _with_one_nan(UNIT[opcode](x)))
 
 
+def test_every_distance_has_the_sum_of_the_unit():
+    """All that meets the squarer, and no argument for which the engine leaves the usual way."""
+    row = int(np.random.default_rng(5).integers(127 << 6, 129 << 6))
+    x = (np.arange(1 << 17, dtype=np.uint32) + np.uint32(row << 17)).view(np.float32)
+    for opcode, have in _run(list(UNIT), [x], "kinds").items():
+        with np.errstate(all="ignore"):
+            _assert_same(opcode, [x], have, _with_one_nan(UNIT[opcode](x)))
+
+
 def test_uniform_arguments_have_the_same_results():
     x = _arguments(2, 1 << 9)
     for opcode, have in _run(list(UNIT), [x], "kinds", block=1).items():

@@ -1,7 +1,7 @@
 """Approximate functions (PTX manual, "Floating Point Instructions": the `.approx` and `.full` forms).
 
-Those of single precision are what ptxas writes for them around the hardware's multifunction unit, whose bits
-interpolator.py gives. The `.ftz.f64` forms are exact results rounded to nearest, which satisfy the manual's
+Those of single precision are the hardware's multifunction unit and what ptxas writes around it, whose bits
+multifunction.py gives. The `.ftz.f64` forms are exact results rounded to nearest, which satisfy the manual's
 bounds; they work on upper halves and cut what does not fit, which decides the bits of rsqrt in double
 precision too.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from . import interpolator
+from . import multifunction
 from .floating import compute
 from .lanes import Lanes
 from .rounding import SMALLEST_NORMAL, flush, flush_operand, is_nan, number, settle
@@ -31,14 +31,6 @@ def _reciprocal_root(lanes: Lanes[V], x: V) -> V:
 
 
 # ------------------------------------------------------------------------------------ single precision
-_Function = Callable[[Lanes[V], V], V]
-
-
-def _times(lanes: Lanes[V], a: V, exponent: int) -> V:
-    """A float times a power of two."""
-    return lanes.mul(a, lanes.constant("float", (127 + exponent) << 23))
-
-
 def _is_tiny(lanes: Lanes[V], a: V) -> V:
     """Whether a float is zero or subnormal."""
     least = lanes.constant("float", SMALLEST_NORMAL["float"])
@@ -50,65 +42,31 @@ def _is_huge(lanes: Lanes[V], a: V) -> V:
     return lanes.compare("ogt", lanes.apply("llvm.fabs", a), lanes.constant("float", (127 + 126) << 23))
 
 
-def _with_subnormals(unit: _Function[V], behind: Callable[[Lanes[V], V], V]) -> _Function[V]:
-    """A function of the unit, to which subnormal arguments go times 2**24; `behind` corrects the result."""
-
-    def function(lanes: Lanes[V], a: V) -> V:
-        tiny = _is_tiny(lanes, a)
-        result = unit(lanes, lanes.unless(tiny, a, lambda: _times(lanes, a, 24)))
-        return lanes.unless(tiny, result, lambda: behind(lanes, result))
-
-    return function
-
-
-def _full_reciprocal(lanes: Lanes[V], a: V) -> V:
-    """1/a, with subnormal arguments and results."""
-    huge = _is_huge(lanes, a)
-    usual = _with_subnormals(interpolator.reciprocal, lambda lanes, y: _times(lanes, y, 24))
-    result = usual(lanes, lanes.unless(huge, a, lambda: _times(lanes, a, -2)))
-    return lanes.unless(huge, result, lambda: _times(lanes, result, -2))
-
-
-def _full_exp2(lanes: Lanes[V], a: V) -> V:
-    """2**a, with subnormal results as squares of normal ones."""
-    low = lanes.compare("olt", a, lanes.constant("float", 0xC2FC0000))  # -126
-    result = interpolator.exp2(lanes, lanes.unless(low, a, lambda: _times(lanes, a, -1)))
-    return lanes.unless(low, result, lambda: lanes.mul(result, result))
-
-
-def _subtract_scale(lanes: Lanes[V], a: V) -> V:
-    return lanes.sub(a, lanes.constant("float", 0x41C00000))  # log2 of the factor for subnormal arguments
-
-
-# Opcodes -> the unit's function, what `.ftz` is, and what is written around it without that.
-_SINGLE: dict[str, tuple[_Function[Any], _Function[Any]]] = {
-    "rcp": (interpolator.reciprocal, _full_reciprocal),
-    "rsqrt": (
-        interpolator.reciprocal_root,
-        _with_subnormals(interpolator.reciprocal_root, lambda lanes, y: _times(lanes, y, 12)),
-    ),
-    "sqrt": (
-        interpolator.root,
-        _with_subnormals(interpolator.root, lambda lanes, y: _times(lanes, y, -12)),
-    ),
-    "lg2": (interpolator.log2, _with_subnormals(interpolator.log2, _subtract_scale)),
-    "ex2": (interpolator.exp2, _full_exp2),
-    "sin": (interpolator.sine, interpolator.sine),
-    "cos": (interpolator.cosine, interpolator.cosine),
+# Opcodes -> what the unit does. Without `.ftz` code around it lets numbers be subnormal, if that matters.
+_SUBNORMAL: dict[str, Callable[..., Any]] = {
+    "rcp": multifunction.reciprocal,
+    "rsqrt": multifunction.reciprocal_root,
+    "sqrt": multifunction.root,
+    "lg2": multifunction.log2,
+    "ex2": multifunction.exp2,
 }
+_PLAIN: dict[str, Callable[..., Any]] = {"sin": multifunction.sine, "cos": multifunction.cosine}
 
 
-def _single(flushing: _Function[V], full: _Function[V]) -> Callable[[Lanes[V], Match, V], V]:
-    return lambda lanes, m, a: flushing(lanes, a) if m.ftz else full(lanes, a)
+def _unit(lanes: Lanes[V], m: Match, a: V) -> V:
+    opcode = m.row.pattern.opcode
+    if opcode in _PLAIN:
+        return _PLAIN[opcode](lanes, a)
+    return _SUBNORMAL[opcode](lanes, a, subnormal=not m.ftz)
 
 
-for _opcode, _functions in _SINGLE.items():
-    add_row(f"{_opcode}.approx{{.ftz}}.f32  d, a", unit="fp32", meaning=_single(*_functions))
+for _opcode in (*_SUBNORMAL, *_PLAIN):
+    add_row(f"{_opcode}.approx{{.ftz}}.f32  d, a", unit="fp32", meaning=_unit)
 add_row(
     "tanh.approx.f32  d, a",
     unit="fp32",
     bitwise=True,
-    meaning=lambda lanes, m, a: interpolator.tanh(lanes, a),
+    meaning=lambda lanes, m, a: multifunction.tanh(lanes, a),
 )
 
 
@@ -121,11 +79,11 @@ def div(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     scaled: list[tuple[V, int]] = [] if m.ftz else [(_is_tiny(lanes, b), 24)]
     scaled += [(_is_huge(lanes, b), -2)] if m.full else []
     for condition, exponent in scaled:
-        a = lanes.unless(condition, a, partial(_times, lanes, a, exponent))
-        b = lanes.unless(condition, b, partial(_times, lanes, b, exponent))
+        a = lanes.unless(condition, a, partial(multifunction.times, lanes, a, exponent))
+        b = lanes.unless(condition, b, partial(multifunction.times, lanes, b, exponent))
     if m.ftz:
         a = flush_operand(lanes, a)
-    result = compute(lanes, "mul", "rn", m.ftz is not None, a, interpolator.reciprocal(lanes, b))
+    result = compute(lanes, "mul", "rn", m.ftz is not None, a, multifunction.reciprocal(lanes, b))
     return flush_operand(lanes, result) if m.ftz else result
 
 

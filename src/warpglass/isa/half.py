@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import TypeVar
 
-from . import interpolator
+from . import multifunction
 from .floating import extreme
 from .lanes import Lanes
 from .rounding import BF16, F16, FORMATS, Format, is_nan, narrow, odd_single, saturate, to_odd, two_sum, widen
@@ -159,9 +159,9 @@ _ROWS: tuple[tuple[str, str, str, Work, int], ...] = (
     ("abs{.ftz}.type  d, a", _BOTH, "", _plain("llvm.fabs"), 0),
     ("min{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("min"), 0),
     ("max{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("max"), 0),
-    ("ex2.approx{.ftz}.type  d, a", _F16, "", _cut(interpolator.exp2), 0),
-    ("ex2.approx.ftz.type  d, a", _BF16, "", _cut(interpolator.exp2), 0),
-    ("tanh.approx.type  d, a", _BOTH, "", _cut(interpolator.tanh), 0),
+    ("ex2.approx{.ftz}.type  d, a", _F16, "", _cut(multifunction.exp2), 0),
+    ("ex2.approx.ftz.type  d, a", _BF16, "", _cut(multifunction.exp2), 0),
+    ("tanh.approx.type  d, a", _BOTH, "", _cut(multifunction.tanh), 0),
 )
 for _notation, _types, _modes, _work, _flops in _ROWS:
     add_row(_notation, unit="fp16", flops=_flops, meaning=_arithmetic(_work), type=_types, rnd=_modes)

@@ -142,6 +142,11 @@ class Lanes(ABC, Generic[V]):
         any NaN; None where the host has no instruction for it."""
         return None
 
+    def windows(self, a: V, starts: Sequence[int]) -> V | None:
+        """A word of the eight bits of an i32 from each of four places on; None where the host has no
+        instruction for it."""
+        return None
+
     # ------------------------------------------------------------------------------------ the machine
     @abstractmethod
     def special(self, name: str) -> V:
@@ -324,13 +329,20 @@ class Lanes(ABC, Generic[V]):
         bytes_ = (*self.split(a, 4), *self.split(b, 4))
         return self.join([bytes_[place] for place in places])
 
-    def dot(self, a: V, b: V, a_signed: bool, b_signed: bool) -> V:
-        """The sum of the products of two words' bytes."""
-        found = self.constant("i32", 0)
+    def dot(self, onto: V, a: V, b: V, a_signed: bool, b_signed: bool) -> V:
+        """A word and the products of two words' bytes, added up."""
         for x, y in zip(self.split(a, 4), self.split(b, 4), strict=True):
             wide = self.extend(x, "i32", a_signed), self.extend(y, "i32", b_signed)
-            found = self.add(found, self.mul(*wide))
-        return found
+            onto = self.add(onto, self.mul(*wide))
+        return onto
+
+    def dot_halves(self, onto: V, a: V, b: V) -> V:
+        """A word and the products of two words' halves, which have signs, added up."""
+        half = self.constant("i32", 16)
+        for distance in (half, None):
+            x, y = (one if distance is None else self.apply("shl", one, distance) for one in (a, b))
+            onto = self.add(onto, self.mul(self.apply("ashr", x, half), self.apply("ashr", y, half)))
+        return onto
 
     def clamp(self, a: V, low: int, high: int, signed: bool) -> V:
         """An integer brought into low..high, which its type can hold."""

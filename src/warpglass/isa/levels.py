@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import texture_unit as unit_of
-from .interpolator import log2
 from .lanes import AnyObjectLane, Outline
+from .multifunction import log2
 from .texels import is_field, mixed_texel, texel
 from .texture_object import BORDER
 

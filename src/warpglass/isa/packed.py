@@ -35,7 +35,7 @@ for _name in ("min", "max"):
 # ---------------------------------------------------------------------------------------- dot products
 @row("dp4a.atype.btype  d:b32, a:b32, b:b32, c:b32", atype="u32 s32", btype="u32 s32", unit="integer")
 def dp4a(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
-    return lanes.add(c, lanes.dot(a, b, is_signed(m.atype), is_signed(m.btype)))
+    return lanes.dot(c, a, b, is_signed(m.atype), is_signed(m.btype))
 
 
 @row(

@@ -46,7 +46,7 @@ from .narrow import HALVES, WORDS, NarrowVectors
 from .reference import ReferenceLanes
 from .saturation import SATURATING, saturated
 from .tables import looked_up
-from .words_of_bytes import dot_of_bytes, picked_bytes
+from .words_of_bytes import dot_of_bytes, dot_of_halves, picked_bytes, windows_of_bits
 
 
 class FastArithmetic(FactArithmetic, ReferenceLanes):
@@ -81,11 +81,19 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
             return super().pick_bytes(a, b, places)
         return picked_bytes(self, a, b, places)
 
-    def dot(self, a: Value, b: Value, a_signed: bool, b_signed: bool) -> Value:
+    def dot(self, onto: Value, a: Value, b: Value, a_signed: bool, b_signed: bool) -> Value:
         forms = a.offsets is not None and b.offsets is not None
         if a.constant is not None or b.constant is not None or forms:
-            return super().dot(a, b, a_signed, b_signed)
-        return dot_of_bytes(self, a, b, a_signed, b_signed)
+            return super().dot(onto, a, b, a_signed, b_signed)
+        return dot_of_bytes(self, onto, a, b, a_signed, b_signed)
+
+    def dot_halves(self, onto: Value, a: Value, b: Value) -> Value:
+        forms = a.offsets is not None and b.offsets is not None
+        found = None if forms else dot_of_halves(self, onto, a, b)
+        return super().dot_halves(onto, a, b) if found is None else found
+
+    def windows(self, a: Value, starts: Sequence[int]) -> Value | None:
+        return windows_of_bits(self, a, starts)
 
     def as_vector(self, a: Value) -> Value:
         if a.offsets is None:

@@ -135,8 +135,14 @@ def picks_words() -> bool:
 
 @lru_cache(maxsize=1)
 def multiplies_bytes() -> bool:
-    """Whether the processor adds up products of bytes in registers of 64 bytes."""
+    """Whether the processor adds up products of bytes, and of halves, in registers of 64 bytes."""
     return "avx512vnni" in _available()
+
+
+@lru_cache(maxsize=1)
+def picks_bits() -> bool:
+    """Whether the processor makes bytes of any eight bits that follow each other in words."""
+    return "avx512vbmi" in _available()
 
 
 @lru_cache(maxsize=1)
