@@ -253,6 +253,11 @@ def test_engines_agree_on_programs_whose_lanes_see_nothing_of_others(seed: int):
     assert private_programs.attempt(seed) in ("agree", "fault")
 
 
+def test_a_scalar_that_some_leave_a_loop_with():
+    """Lanes that have left it another way, apart, gave theirs to all: the program's count was another's."""
+    assert private_programs.attempt(7300714) == "agree"
+
+
 def _regions(name: str) -> list[FewRegion]:
     prepared = prepare(wg.compile(SOURCE, name).compile())
     promises = Promises(grid_class((3, 1, 1)))

@@ -155,20 +155,20 @@ class Call:
             found = b.value(f"select i1 {someone}, i32 {block}, i32 {found}")
         return found
 
-    def give(self) -> list[tuple[str, str, str]]:
+    def give(self) -> list[tuple[str, str, str, str]]:
         """Put the registers of all lanes where the function takes those of its own.
 
-        Returns those that are one scalar and come back: their types, values and places.
+        Returns those that are one scalar and come back: their names, types, values and places.
         """
         b, registers, lanes = self.b, self.warp.registers, self.warp.steps.lanes
         registers.enter(frozenset())
-        shared: list[tuple[str, str, str]] = []
+        shared: list[tuple[str, str, str, str]] = []
         for name in self.region.taken:
             place, value = b.offset("%few", self.exchange.registers[name]), registers.read(name)
             if value.uniform:
                 b.store(value.type, value.ir, place)
                 if name in self.region.kept:
-                    shared.append((value.type, value.ir, place))
+                    shared.append((name, value.type, value.ir, place))
                 continue
             text = lanes.as_vector(value).ir
             if value.type == "i1":

@@ -23,7 +23,7 @@ from .kept_changes import SIZE
 if TYPE_CHECKING:
     from .entry import Call
 
-    Shared = tuple[str, str, str]  # a register that is one scalar: type, value, place
+    Shared = tuple[str, str, str, str]  # a register that is one scalar: name, type, value, place
 
 # Words of a region's state in each worker's memory: entries until both ways are measured anew, entries
 # measured so far, the sums, doubles, of their rounds in a cycle, of all lanes together and of one lane apart,
@@ -259,7 +259,12 @@ class OneByOne:
         rest = b.phi(lanes, (mask, before), (fewer, following))
         more = b.phi("i32", (most, before), (left, following))
         there = {block: b.phi(lanes, ("0", before), (name, following)) for block, name in found.items()}
-        for type_, value, place in shared:
+        left_with = [b.name("with") for _ in shared]
+        before_it = [
+            b.phi(type_, (value, before), (name, following))
+            for name, (_, type_, value, _) in zip(left_with, shared, strict=True)
+        ]
+        for _, type_, value, place in shared:
             b.store(type_, value, place)
         one = b.value(f"and {lanes} {rest}, {b.value(f'sub {lanes} 0, {rest}')}")
         code = call.run(call.region.one, one)
@@ -267,9 +272,11 @@ class OneByOne:
         b.place(following)
         b.emit(f"{fewer} = xor {lanes} {rest}, {one}")
         b.emit(f"{left} = sub i32 {more}, 1")
+        gone = {block: b.load(lanes, b.offset("%few", call.exchange.masks[block])) for block in found}
         for block, name in found.items():
-            own = b.load(lanes, b.offset("%few", call.exchange.masks[block]))
-            b.emit(f"{name} = or {lanes} {there[block]}, {own}")
+            b.emit(f"{name} = or {lanes} {there[block]}, {gone[block]}")
+        for name, old, (register, type_, _, place) in zip(left_with, before_it, shared, strict=True):
+            b.emit(f"{name} = {self._last(register, gone, type_, place, old)}")
         goes_on = b.value(f"icmp ne i32 {left}, 0")
         b.branch(b.value(f"and i1 {b.someone(fewer)}, {goes_on}"), lane, finished)
         b.place(other)
@@ -283,7 +290,16 @@ class OneByOne:
         b.store("i64", "0", _place(b, self._state + _MOST))
         b.jump(stay)
         b.place(finished)
-        self._finish(measured, started, shared, fewer, found, stay)
+        self._finish(measured, started, shared, left_with, fewer, found, stay)
+
+    def _last(self, register: str, gone: Mapping[int, str], type_: str, place: str, old: str) -> str:
+        """A shared register's value: the lane's own if it has gone, by block, to where that is read."""
+        b, live = self.b, self._call.warp.program.live
+        there = "0"
+        for block, lane in gone.items():
+            if register in live[block]:
+                there = b.value(f"or {b.lanes} {there}, {lane}")
+        return f"select i1 {b.someone(there)}, {type_} {b.load(type_, place)}, {type_} {old}"
 
     def _prefetch(self, mask: str) -> None:
         """Ask for what all lanes load first: the end of a lane is not foreseen, and so not the next one."""
@@ -331,6 +347,7 @@ class OneByOne:
         measured: str,
         started: str,
         shared: Sequence[Shared],
+        left_with: Sequence[str],
         fewer: str,
         there: Mapping[int, str],
         stay: str,
@@ -354,11 +371,13 @@ class OneByOne:
             call.send(block, lanes)
         b.branch(b.someone(fewer), rest, taken, unlikely=True)
         b.place(rest)
-        for type_, value, place in shared:  # as those that are left come with it
+        for _, type_, value, place in shared:  # as those that are left come with it
             b.store(type_, value, place)
         call.take()
         b.jump(stay)
         b.place(taken)
+        for value, (_, type_, _, place) in zip(left_with, shared, strict=True):
+            b.store(type_, value, place)
         call.take()
         call.resume()
 
