@@ -40,6 +40,11 @@ EACH(rolled, const int* columns, const double* values, const double* x, double* 
   ROUNDS sum += values[k] * x[columns[k]] / (1 + sum);
   y[i] = sum;
 }
+EACH(both, const int* columns, const float* values, const float* x, float* y)
+  float sum = 0;
+  ROUNDS { int c = columns[k]; sum += x[c] * values[c + 1]; }
+  y[i] = sum;
+}
 EACH(either, const int* columns, const float* values, const float* x, float* y)
   float sum = 0; int last = -1; bool seen = false;
   ROUNDS {
@@ -349,6 +354,27 @@ def test_addresses_that_are_not_aligned(name: str) -> None:
     args[2][args[0][77] + 2 :] += 2
     reference, kinds = (_error(name, args, engine, KernelFault) for engine in CPU_ENGINES)
     assert (kinds.place, str(kinds)) == (reference.place, str(reference))
+
+
+@pytest.mark.parametrize("low", [0, -50, -101])
+@pytest.mark.parametrize("high", [ELEMENTS - 102, ELEMENTS - 101])
+def test_an_index_of_two_arrays(low: int, high: int) -> None:
+    """Both begin within larger ones, so it may be below zero; in one of them it reaches one further."""
+    starts, ends, columns, values, x, _, n = _arguments()
+    columns[:] = np.abs(columns) % 500
+    columns[starts[90]], ends[90] = low, max(ends[90], starts[90] + 1)
+    columns[starts[70]], ends[70] = high, max(ends[70], starts[70] + 1)
+    found: list[tuple[str, bytes]] = []
+    for engine in CPU_ENGINES:
+        y, said = np.zeros(N, np.float32), ""
+        try:
+            _run("both", (starts, ends, columns, values[100:], x[100:], y, n), engine)
+        except KernelFault as error:
+            said = f"{error.place} {error}"
+            lab.backend("cpu").reset()
+        found.append((said, y.tobytes()))
+    assert found[0] == found[1]
+    assert bool(found[0][0]) == (low < -100 or high == ELEMENTS - 101)
 
 
 def test_a_range_that_ends_within_a_round() -> None:

@@ -1,4 +1,4 @@
-"""Loads in loops that stride by the grid, and in front of barriers, ask for what others load soon."""
+"""Loads that go on far away in each round of a loop, or before barriers, ask for what others load soon."""
 
 from __future__ import annotations
 
@@ -89,9 +89,28 @@ def test_which_loads_stride_by_the_grid(amount: str, inner: str, expected: list[
     loads = [step.number for step in steps if step.instruction.modifiers[0] == "global" and step.writes]
     found = find_grid_strides(program.blocks, program.live)
     assert [loads.index(number) for number in sorted(found)] == expected
+
+
+@pytest.mark.parametrize("here", [True, False])
+@pytest.mark.parametrize(
+    ("amount", "stride", "expected"),
+    [
+        ("", "%r6", True),
+        ("", "1024", True),
+        ("", "-1024", True),
+        ("", "1023", False),  # within a page
+        ("mov.u32 %r7, %ctaid.y;", "%r6", False),  # other blocks load the same
+    ],
+)
+def test_which_loads_go_down_columns(
+    amount: str, stride: str, expected: bool, here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On any processor."""
+    monkeypatch.setattr(prefetch, "misses_pages", lambda: here)
+    program = build_program(ptx.parse(text(amount).replace("%r5, %r5, %r6", f"%r5, %r5, {stride}")), "k")
     symbols = Symbols({"out": 0, "x": 8, "n": 16, "stride": 20}, {})
     code = generate(program, BlockShape((64, 1, 1)), symbols, (), Promises((4, 1, 1)))
-    assert ("llvm.prefetch" in code.ir) == bool(expected)
+    assert ("llvm.prefetch" in code.ir) == expected
 
 
 # part[t] += part[t + s] in memory, for s = half of the block, a quarter, ...; {end} is a barrier, or not.
@@ -129,8 +148,9 @@ LOAD = "ld.global.f32 %f3, [%rd1]; st.global.f32 [%rd1+4096], %f3;"
     [
         ("bar.sync 0;", "", [Prefetch(256, once=True)] * 2),
         ("bar.sync 0;", LOAD, [Prefetch(256, once=True)] * 2 + [Prefetch(256, once=False)]),
-        ("", "bar.sync 0;" + LOAD, [Prefetch(256, once=False)]),  # the loop does not wait
-        ("", LOAD, []),
+        # The loop does not wait.
+        ("", "bar.sync 0;" + LOAD, [Prefetch(64, once=False), Prefetch(256, once=False)]),
+        ("", LOAD, [Prefetch(64, once=False)]),
     ],
 )
 def test_which_loads_ask_for_the_next_block(end: str, behind: str, expected: list[Prefetch]) -> None:

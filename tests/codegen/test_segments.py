@@ -64,6 +64,37 @@ def test_a_row_outside_is_found(engine: str) -> None:
     assert caught.value.place.thread == (15, 1, 0)
 
 
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("at", [-1, -2, -3, -4, -7, 1, 4])
+@pytest.mark.parametrize("access", ["ld.global.u32 %r9, [%rd1]", "st.global.u32 [%rd1], %r4"])
+def test_rows_that_begin_elsewhere_once_their_range_is_known(engine: str, at: int, access: str) -> None:
+    """Block 1 accesses `at` bytes from where block 0 did, which reached the whole array."""
+    text = kernel(
+        f"""
+        ld.param.u64 %rd1, [x];
+        ld.param.u32 %r1, [at];
+        mov.u32 %r2, %ctaid.x;
+        mul.lo.u32 %r1, %r1, %r2;
+        mul.wide.s32 %rd2, %r1, 1;
+        mov.u32 %r3, %tid.x;
+        mov.u32 %r4, %tid.y;
+        mad.lo.u32 %r4, %r4, 640, %r3;
+        mul.wide.u32 %rd3, %r4, 4;
+        add.u64 %rd1, %rd1, %rd2;
+        add.u64 %rd1, %rd1, %rd3;
+        {access};
+        ret;
+        """,
+        "u64 x, u32 at",
+    )
+    x = np.zeros(640 + 16, np.uint32)
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(text, 2, (16, 2), (x, np.uint32(at & 0xFFFFFFFF)), engine=engine)
+    place = caught.value.place
+    assert place.kind == ("misaligned" if at > 0 and at % 4 else "out-of-bounds")
+    assert (place.block, place.thread) == ((1, 0, 0), (15, 1, 0) if at == 4 else (0, 0, 0))
+
+
 def test_what_clusters_are() -> None:
     assert find_segments([*range(16), *range(640, 656)]) is not None
     assert find_segments(range(0, 32 * 100, 100)) is None  # too many

@@ -27,9 +27,11 @@ _TYPES = {
     "short": np.int16,
     "unsigned char": np.uint8,
 }
+_STATEMENTS = ["fill", "number", "copy", "scale", "sum", "own", "load"]
 _BLOCKS = 2
 _HEAD = (
-    'extern "C" __global__ void k(const T *a, U *o, U *p, const int *first, const int *last, int n, int w) {'
+    'extern "C" __global__ void k(const T *a, U *o, U *p, const int *first, const int *last, const int *x, '
+    "const T *g, int n, int w) {"
 )
 
 
@@ -49,28 +51,40 @@ def text_of(number: int) -> tuple[str, str, str]:
         unroll = one.choice(["", "", "#pragma unroll 1\n", "#pragma unroll 2\n"])
         step = one.choice(["++k", "++k", "++k", "k += 2", "k += 3"])
         lines.append(f"{unroll}for (int k = {start}; k < {end}; {step}) {{")
+        kinds = _STATEMENTS + ["pick", "picks"] * one.choice([0, 0, 1, 9])
         for _ in range(one.choice([1, 1, 2, 3])):
             at = f"{index}{one.choice(['', '', '', ' + 1', ' - 1'])}"
             target = one.choice("oop")
-            match one.choice(["fill", "number", "copy", "scale", "sum", "own", "load"]):
-                case "fill":
-                    lines.append(f"{target}[{at}] = c;")
-                case "number":
-                    lines.append(f"{target}[{at}] = (U)(k * 3 + w);")
-                case "copy":
-                    lines.append(f"{target}[{index}] = (U)a[{at}];")
-                case "scale":
-                    lines.append(f"{target}[{at}] = {target}[{at}] * c + (U)a[{index}];")
-                case "sum":
-                    lines.append(f"s = s * (U)3 + (U)a[{index}]; {target}[{at}] = s;")
-                case "own":
-                    lines.append(f"{one.choice('op')}[{at}] += {target}[{index}];")
-                case _:
-                    lines.append(f"s += (U)a[{at}] + {target}[{index}];")
+            lines.append(_statement(one, one.choice(kinds), target, index, at))
         if one.random() < 0.1:
             lines.append("if (s == (U)7) break;")
         lines.append("}")
     return "\n".join([*lines, "o[i] += s;", "}"]), given, made
+
+
+def _statement(one: random.Random, kind: str, target: str, index: str, at: str) -> str:
+    """What a round does once, at its index or beside it."""
+    match kind:
+        case "fill":
+            return f"{target}[{at}] = c;"
+        case "number":
+            return f"{target}[{at}] = (U)(k * 3 + w);"
+        case "copy":
+            return f"{target}[{index}] = (U)a[{at}];"
+        case "scale":
+            return f"{target}[{at}] = {target}[{at}] * c + (U)a[{index}];"
+        case "sum":
+            return f"s = s * (U)3 + (U)a[{index}]; {target}[{at}] = s;"
+        case "pick":
+            return f"s += (U)g[x[{at}]];"
+        case "picks":
+            more = one.choice(["", " + 1", " - 1"])
+            how = one.choice(["s += (U)(one * two);", "s = s > (U)one ? s + (U)two : (U)one;"])
+            return f"{{ int c = x[{index}]; T one = a[c], two = g[c{more}]; {how} }}"
+        case "own":
+            return f"{one.choice('op')}[{at}] += {target}[{index}];"
+        case _:
+            return f"s += (U)a[{at}] + {target}[{index}];"
 
 
 def attempt(number: int) -> str:
@@ -109,14 +123,20 @@ def _ending(number: int, engine: str) -> tuple[str, bytes, bytes]:
     if made == "int" and one.random() < 0.15:
         p = np.concatenate([p, last])
         last = p[size:]
+    low = int(one.choice([0, 0, -20]))
+    x = one.integers(low, 60, size + 3).astype(np.int32)
+    g = one.integers(0, 100, 90).astype(_TYPES[given])
+    if one.random() < 0.2:
+        x[one.integers(len(x))] = one.choice([-21, 69, 70, 500, size])
     said = ""
     alone = mock.patch.object(warp_fusion, "pays", return_value=False)
     with engine_mode(engine), worker_threads(1), alone:
         prepare.cache_clear()
         kernel = wg.compile(text, "k", language="cuda")
         try:
+            args = a, o, p, first, last, x, g[20:], np.int32(n), np.int32(3)
             for _ in range(2):  # launches that repeat their integers have code of their own
-                wg.run(kernel, _BLOCKS, block, (a, o, p, first, last, np.int32(n), np.int32(3)), device="cpu")
+                wg.run(kernel, _BLOCKS, block, args, device="cpu")
         except KernelFault as error:
             wg.reset("cpu")
             said = str(error)

@@ -1,8 +1,8 @@
 """Random CUDA C++ whose threads walk along rows: `attempt(number)` is what watched.py tries.
 
 Loops load and store elements of the own row, one after the other, with gaps, backwards or under a condition,
-of arrays that may be one or overlap; rows may be too short for the last thread. Warps run one by one, as
-those whose rows overlap race.
+of arrays that may be one or overlap; rows may be too short for the last thread. Blocks and warps run one by
+one, as those whose rows overlap race.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 
 import warpglass as wg
-from tests.engines import CPU_ENGINES, engine_mode
+from tests.engines import CPU_ENGINES, engine_mode, worker_threads
 from warpglass.codegen import warp_fusion
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
@@ -90,7 +90,8 @@ def _ending(number: int, engine: str) -> tuple[str, bytes, bytes]:
         o = a[shift : shift + len(o)]
     m = one.integers(0, width, 8, np.int32)
     said = ""
-    with engine_mode(engine), mock.patch.object(warp_fusion, "pays", return_value=False):
+    apart = mock.patch.object(warp_fusion, "pays", return_value=False)
+    with engine_mode(engine), worker_threads(1), apart:
         prepare.cache_clear()
         kernel = wg.compile(text, "k", language="cuda")
         try:

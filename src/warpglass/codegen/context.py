@@ -70,7 +70,7 @@ SLOT = {name: position for position, name in enumerate(WORDS)}
 # Entries of the range table: four 64-bit words.
 RANGE_WORDS = 4
 # Entries of the site table: low, limit, delta, whether stores go past the caches (streaming.py), and the
-# limit for the first of as many elements side by side as lanes run together.
+# limit for the first of as many elements side by side as the site's lanes reach.
 SITE_WORDS = 5
 # Entries of the barrier table, in i32: threads arrived, generation, threads expected (0: all), predicates
 # that held, threads that voted; then the last two of the two latest generations, by parity.

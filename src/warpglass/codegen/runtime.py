@@ -3,7 +3,8 @@
 `wg_load_lanes` and `wg_store_lanes` serve the active lanes of an access one by one, in lane order: each
 lane's address is looked up in the range table (sorted by base), checked for permission, bounds and alignment,
 and its bytes copied between host memory and the lane buffer; generic addresses of local memory are the lane's
-own words, interleaved as local.py says. The range of the last lane becomes the site's.
+own words, interleaved as local.py says. The range of the last lane becomes the site's; its own limit is that
+for the first of elements of which the last lies so many `behind` it.
 They return true, with the fault words of the context filled in, if a lane may not.
 """
 
@@ -107,7 +108,7 @@ def endings(goes_on: str) -> dict[str, str]:
 
 _SERVE = """
 define internal i1 @wg_{verb}_lanes(
-  ptr %context, i64 %site, i64 %size, i1 %generic, {lanes} %mask, ptr %addresses, ptr %buffer
+  ptr %context, i64 %site, i64 %size, i64 %behind, i1 %generic, {lanes} %mask, ptr %addresses, ptr %buffer
 ) noinline cold #0 {{
 entry:
   %none = icmp eq {lanes} %mask, 0
@@ -149,7 +150,7 @@ remember:
   %limit = lshr i64 %bytes, %log
   %limit.p = getelementptr i64, ptr %site.p, i64 1
   store i64 %limit, ptr %limit.p
-  %limit.run = call i64 @llvm.usub.sat.i64(i64 %limit, i64 {all_but_one})
+  %limit.run = call i64 @llvm.usub.sat.i64(i64 %limit, i64 %behind)
   %limit.run.p = getelementptr i64, ptr %site.p, i64 4
   store i64 %limit.run, ptr %limit.run.p
   %distance.p = getelementptr i64, ptr %range, i64 2
@@ -234,7 +235,7 @@ def helpers(local: int, width: int, *, streaming: bool, refusing: bool) -> str:
     go past the caches, `refusing` whether a lane that may not access an address is left out.
     """
     words = {"site_words": SITE_WORDS, "sites": SLOT["sites"], **endings("copied" if refusing else "")}
-    words |= {"lanes": f"i{width}", "all_but_one": width - 1, "lane_wide": widened("%lane", width)}
+    words |= {"lanes": f"i{width}", "lane_wide": widened("%lane", width)}
     words["absent"] = "elsewhere" if local else "fault"
     skips = local or refusing
     words["leave"] = "br i1 %missing, label %done, label %remember" if skips else "br label %remember"

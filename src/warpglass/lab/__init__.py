@@ -201,7 +201,7 @@ def _of_its_own(origin: Source) -> Source:
     return FixedSource(replace(origin.compiled, instance=next(_instances)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as engine/launch/backend.py's records
 class Launcher:
     """A kernel with its launch configuration, waiting for arguments."""
 

@@ -27,7 +27,7 @@ from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
 from .joint import Joint, JointLane, joint_runners
 from .lane_rounds import LaneRounds
-from .one_lane import Checked, Runner
+from .one_lane import Runner
 from .preparation import Preparation
 from .ranges import LaneRanges
 from .repeats import Repeat, find_repeat
@@ -91,8 +91,9 @@ class _Attempt:
         self.b = code._builder
         self.dispatch = code._dispatch
         self.name = f"alone{loop.header}"
-        self.ranges = LaneRanges(code.alone.lane.access)
         rounds = code.rounds.get(loop.header)
+        self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
+        self.ranges = LaneRanges(code.alone.lane.access, self.buffers.scalars, counts=rounds is None)
         self.rounds: LaneRounds | None = None
         self.wide, self.repeat = False, None
         if rounds is not None:
@@ -108,10 +109,9 @@ class _Attempt:
         self.known = loop.kept.intersection(ends)
         walked = {step for walk in rounds.walks for step in walk.steps} if rounds else set[int]()
         self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
-        self.counted = [group for group in self.groups if self._even(group)]
-        self.misses: list[tuple[str, Group, str]] = []  # label, group, address
+        self.counted = [group for group in self.groups if self.ranges.is_even(group)]
+        self.misses: list[tuple[str, Sequence[tuple[Group, str]]]] = []  # label, groups with addresses
         self.said = say_apart(self.b, rounds.walks) if rounds is not None and loop.stores else {}
-        self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
         self.joint = self._find_joint()
 
     def _find_joint(self) -> Joint | None:
@@ -242,7 +242,7 @@ class _Attempt:
         first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
         for group in self.groups:
-            if self._aligned(group):
+            if self.ranges.is_aligned(group):
                 low = self.ranges.bounds(group).low
                 from_root = b.value(f"sub i64 {self.buffers.scalars[group.root or '']}, {low}")
                 uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
@@ -278,14 +278,6 @@ class _Attempt:
         """Where a register's last values are that are known in front of the loop."""
         return f'%"{self.name}.end.{name[1:]}"'
 
-    def _aligned(self, group: Group) -> bool:
-        """Whether it is found in front of the loop that a group's root lies whole elements from its range."""
-        return not self._even(group) and group.size > 1 and group.root in self.buffers.scalars
-
-    def _even(self, group: Group) -> bool:
-        """Whether no load of a group is out of its range because rounds are counted for that."""
-        return self.rounds is None and group.stride is not None
-
     def _begin(self, lane: str) -> None:
         """A lane begins."""
         b, alone = self.b, self.code.alone
@@ -304,7 +296,7 @@ class _Attempt:
 
     def _check_jointly(self, runner: Runner, missed: str) -> None:
         """Let the accesses of a lane among several be checked; what misses goes to a label."""
-        runner.lane.missed = lambda group, address: missed
+        runner.lane.missed = lambda accesses: missed
         assert isinstance(runner.lane, JointLane)
         runner.lane.give_up = missed
         runner.lane.stores, runner.lane.said = self.loop.stores, self.said
@@ -315,21 +307,7 @@ class _Attempt:
         costs = self.code.costs.get(self.loop.header)
         runner.steps.chain = costs.chain if costs is not None and self.groups else frozenset()
         runner.lane.groups = {step: group for group in self.groups for step in group.steps}
-        runner.lane.ranges = {group.leader: self._range(group, runner) for group in self.groups}
-
-    def _range(self, group: Group, runner: Runner) -> Checked:
-        """The range that a group is checked against."""
-        b = self.b
-        bounds, limit = self.ranges.bounds(group), self.ranges.limit(group)
-        root = "0" if group.root is None else runner.registers.take(group.root)
-        host, from_root = (
-            b.value(f"add i64 {bounds.low}, {bounds.delta}"),
-            b.value(f"sub i64 {root}, {bounds.low}"),
-        )
-        aligned = self._aligned(group)
-        if aligned:
-            limit = b.value(f"shl i64 {limit}, {group.size.bit_length() - 1}")
-        return Checked(bounds.low, host, limit, root, from_root, aligned, self._even(group))
+        runner.lane.ranges = self.ranges.checks(self.groups, runner)
 
     def _leave(self, target: int, lane: str) -> None:
         """A lane goes to a block behind the loop."""
@@ -435,17 +413,17 @@ class _Attempt:
         b.branch(halted, f"{self.name}_stop", f"{self.name}_{self.loop.header}", unlikely=True)
 
     # ------------------------------------------------------------------------------------ other ranges
-    def _missed(self, group: Group, address: str) -> str:
+    def _missed(self, accesses: Sequence[tuple[Group, str]]) -> str:
         label = self.b.label("missed")
-        self.misses.append((label, group, address))
+        self.misses.append((label, accesses))
         return label
 
     def _search(self) -> None:
         """Where an access is in another range than its site's: look for it and let the lanes begin again."""
         b = self.b
-        for label, group, address in self.misses:
+        for label, accesses in self.misses:
             b.place(label)
-            self._look([(group, address)])
+            self._look(accesses)
         if self.rounds is not None:
             b.place(f"{self.name}_stray")
             self._look(self.rounds.first_strays())

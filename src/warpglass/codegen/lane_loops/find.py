@@ -30,6 +30,8 @@ _LONGEST, _MOST = 200, 600
 # Bytes between two lanes up to which one access reaches several of them.
 _NEAR = 16
 
+_Source = tuple[str, int]  # a register that is read, and the step of the block that has written it, or -1
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -38,7 +40,8 @@ class Group:
     `size` is what each loads; all lie a whole number of that apart. `steps` gives each load's distance in
     bytes from the lowest. Groups of one `place` share a range: their addresses are computed from the same
     pointers, `array` if those are known. `root` is a register that the base is computed from and that no
-    round writes. `stride` is by how many elements the loads move in each round, None if that is not known.
+    round writes; what is added to it is the same for all groups of an `index`, None if that is not known.
+    `stride` is by how many elements the loads move in each round, None if that is not known.
     """
 
     place: object
@@ -46,6 +49,7 @@ class Group:
     writes: bool
     base: str | None
     root: str | None
+    index: object
     space: str
     size: int
     low: int
@@ -232,13 +236,15 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
     pointers = find_bases(program.blocks, program.registers, variables)
     groups: list[Group] = []
     for block in bodies:
-        for leader, members in _members(block).items():
+        sources: dict[int, frozenset[_Source]] = {}
+        for leader, members in _members(block, sources).items():
             step, writer, _ = members[0]
             access = step.match.load_or_store
             assert access is not None
             space, size = access.space, access.size
             base = step.address_register
             root = None if space == "shared" or base is None else _root(base, writer, words - written)
+            index = None if root is None or writer is None else _index(writer, sources[writer.number], root)
             # An index that was loaded may count as a base, too: only what a parameter points to stays.
             place = frozenset(one for one in pointers[leader] if isinstance(one, Word)) or leader
             low = min(offset for _, _, offset in members)
@@ -250,13 +256,25 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
             writes = access.writes
             same = place, space, size, writes
             groups.append(
-                Group(same, place, writes, base, root, space, size, low, high, leader, steps, stride)
+                Group(same, place, writes, base, root, index, space, size, low, high, leader, steps, stride)
             )
     return tuple(groups)
 
 
-def _members(block: Block) -> dict[int, list[tuple[Step, Step | None, int]]]:
-    """By each group's first load: its loads, each with the step that wrote its base, and its offset."""
+def _index(writer: Step, sources: frozenset[_Source], root: str) -> object:
+    """What is added to a root, if the step that computes an address does no more; None if that is unknown."""
+    others = frozenset(source for source in sources if source[0] != root)
+    adds = writer.match.row.operation == "sum" and writer.instruction.guard is None
+    return others if adds and len(others) == 1 and min(others)[1] >= 0 else None
+
+
+def _members(
+    block: Block, sources: dict[int, frozenset[_Source]]
+) -> dict[int, list[tuple[Step, Step | None, int]]]:
+    """By each group's first load: its loads, each with the step that wrote its base, and its offset.
+
+    `sources` takes what each step reads, and which step has written that.
+    """
     found: dict[tuple[object, ...], list[tuple[Step, Step | None, int]]] = {}
     writers: dict[str, Step] = {}
     for step in block.steps:
@@ -269,6 +287,8 @@ def _members(block: Block) -> dict[int, list[tuple[Step, Step | None, int]]]:
             key = base, writer and writer.number, space, size, offset % size, access.writes
             alone = base is None or space == "shared"
             found.setdefault((step.number,) if alone else key, []).append((step, writer, offset))
+        written = {name: writer.number for name, writer in writers.items()}
+        sources[step.number] = frozenset((name, written.get(name, -1)) for name in step.reads)
         writers |= dict.fromkeys(step.writes, step)
     return {members[0][0].number: members for members in found.values()}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
@@ -13,8 +14,12 @@ from ..machine.target import float_register
 from ..operands import Symbols
 from ..registers import Registers
 from ..steps import Steps
-from ..values.value import Value, literal, no_offsets, one_value, replace
+from ..values.results import Result
+from ..values.value import Value, literal, no_offsets, one_value, replace, signed
 from .find import Group
+
+# The greatest power of two that an index is multiplied with.
+_MOST_SHIFT = 4
 
 _LEARN = """
 define internal i1 @wg_learn_range(
@@ -53,7 +58,9 @@ class Checked:
 
     It begins at `low`, `from_root` bytes before the group's root, and lies in host memory at `host`. The
     group may begin at `limit` elements, or bytes if the root lies whole elements from there (`aligned`). No
-    load of a `counted` group is outside: for that rounds are counted.
+    load of a `counted` group is outside: for that rounds are counted. So many bytes as `room` says may be
+    added to the roots of all groups of the same index, `beside`, before one of them is outside; that is
+    empty if it is not known.
     """
 
     low: str
@@ -63,6 +70,25 @@ class Checked:
     from_root: str
     aligned: bool
     counted: bool
+    beside: Sequence[Group] = ()
+    room: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A number, an i64, times a power of two, and a constant; in an address it is `added` to something."""
+
+    number: str
+    shift: int
+    distance: int = 0
+    added: bool = False
+
+    def serves(self, group: Group, distance: int) -> bool:
+        """Whether it is added to a group's root for an address so far behind the group's lowest.
+
+        Then it has the alignment of the group's elements.
+        """
+        return self.added and self.distance == group.low + distance and group.size <= 1 << self.shift
 
 
 class OneLane(FastLanes):
@@ -72,10 +98,36 @@ class OneLane(FastLanes):
         super().__init__(like.access, like.local, like.shape, like.promises)
         self.groups: dict[int, Group] = {}  # by step
         self.ranges: dict[int, Checked] = {}  # by a group's leader
-        self.missed: Callable[[Group, str], str] = lambda group, address: ""
+        self.missed: Callable[[Sequence[tuple[Group, str]]], str] = lambda accesses: ""
         self.walked: dict[int, str] = {}  # where accesses lie that need no check, by step
         self.said: Mapping[int, str] = {}  # what LLVM is told of accesses, by step
         self._places: dict[int, str] = {}  # where the lowest element of a group lies, by leader
+        self._indices: dict[str, Index] = {}  # what numbers of 64 bits are made of
+
+    def _made(self, found: Result, name: str, type_: str = "") -> Value:
+        made = super()._made(found, name, type_)
+        if made.type == "i64" and made.constant is None and len(found[2]) == 2:  # else it is an older value
+            index = self._index_of(name, *found[2])
+            if index is not None:
+                self._indices[made.ir] = index
+        return made
+
+    def _index_of(self, name: str, one: Value, other: Value) -> Index | None:
+        """What an operation makes of a number."""
+        if name in ("add", "mul") and one.constant is not None:
+            one, other = other, one
+        number = other.constant
+        if name in ("mul", "shl") and number is not None:
+            factor = number if name == "mul" else 1 << min(number, 63)
+            shift = factor.bit_length() - 1
+            return Index(one.ir, shift) if factor == 1 << shift and shift <= _MOST_SHIFT else None
+        known = self._indices.get(one.ir)
+        if name != "add":
+            return None
+        if number is not None:
+            return known and replace_fields(known, distance=known.distance + signed(number, 64))
+        scaled = [index for index in (known, self._indices.get(other.ir)) if index is not None]
+        return replace_fields(scaled[0], added=True) if len(scaled) == 1 and not scaled[0].added else None
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
@@ -111,6 +163,9 @@ class OneLane(FastLanes):
     def _check(self, group: Group, address: str, distance: int) -> str:
         """Check all of a group; returns where its lowest element lies in host memory."""
         b, known = self.builder, self.ranges[group.leader]
+        index = self._indices.get(address)
+        if index is not None and known.beside and index.serves(group, distance):
+            return self._check_index(group, index)
         first = b.value(f"sub i64 {address}, {distance}") if distance else address
         if known.counted:
             inside = b.value(f"sub i64 {first}, {known.low}")
@@ -119,9 +174,24 @@ class OneLane(FastLanes):
             inside = b.value(f"add i64 {from_root}, {known.from_root}")
             on = b.label("inside")
             bad = self._outside(group, known, from_root, inside)
-            b.branch(bad, self.missed(group, first), on, unlikely=True)
+            b.branch(bad, self.missed([(group, first)]), on, unlikely=True)
             b.place(on)
         return b.value(f"inttoptr i64 {b.value(f'add i64 {inside}, {known.host}')} to ptr")
+
+    def _check_index(self, group: Group, index: Index) -> str:
+        """The same by the index, which is one comparison for all groups that have it: LLVM sees that."""
+        b, known, on = self.builder, self.ranges[group.leader], self.builder.label("inside")
+        moved = b.value(f"shl i64 {index.number}, {index.shift}")
+        end = b.value(f"add i64 {known.room}, {(1 << index.shift) - 1}")
+        bad = b.value(f"icmp uge i64 {index.number}, {b.value(f'lshr i64 {end}, {index.shift}')}")
+        accesses: list[tuple[Group, str]] = []
+        for one in known.beside:
+            start = b.value(f"add i64 {self.ranges[one.leader].root}, {one.low}")
+            accesses.append((one, b.value(f"add i64 {start}, {moved}")))
+        b.branch(bad, self.missed(accesses), on, unlikely=True)
+        b.place(on)
+        root = b.value(f"inttoptr i64 {b.value(f'add i64 {known.host}, {known.from_root}')} to ptr")
+        return b.offset(b.offset(root, moved), group.low)
 
     def _outside(self, group: Group, known: Checked, from_root: str, inside: str) -> str:
         b = self.builder

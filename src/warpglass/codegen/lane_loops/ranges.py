@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..builder import Builder
 from ..context import READ, SITE_WORDS, WRITE
@@ -10,6 +11,7 @@ from ..lanes.fast import FastLanes
 from ..memory.access import Access, Bounds
 from ..registers import Registers
 from .find import Group
+from .one_lane import Checked, Runner
 from .rounds import Walk
 
 # More rounds than any loop has.
@@ -17,11 +19,17 @@ _ENDLESS = (1 << 63) - 1
 
 
 class LaneRanges:
-    """The ranges of one loop's accesses."""
+    """The ranges of one loop's accesses.
 
-    def __init__(self, access: Access):
+    `scalars` are the registers that all lanes share. Where it `counts`, accesses that move on evenly are not
+    looked at in each round: lanes go no further than the first of them that would be outside.
+    """
+
+    def __init__(self, access: Access, scalars: Mapping[str, str], *, counts: bool):
         self.b: Builder = access.builder
         self._access = access
+        self._scalars = scalars
+        self._counts = counts
         self._places: dict[object, tuple[int, Bounds]] = {}
         self._limits: dict[int, str] = {}  # by a group's leader
 
@@ -41,6 +49,46 @@ class LaneRanges:
                 limit = self.b.intrinsic("usub.sat", "i64", limit, str(more))
             self._limits[group.leader] = limit
         return self._limits[group.leader]
+
+    def is_even(self, group: Group) -> bool:
+        """Whether no load of a group is out of its range because rounds are counted for that."""
+        return self._counts and group.stride is not None
+
+    def is_aligned(self, group: Group) -> bool:
+        """Whether it is found in front of the loop that a group's root lies whole elements from its range."""
+        return not self.is_even(group) and group.size > 1 and group.root in self._scalars
+
+    def checks(self, groups: Sequence[Group], runner: Runner) -> dict[int, Checked]:
+        """The ranges that groups are checked against, by their leaders."""
+        found = {group.leader: self._checked(group, runner) for group in groups}
+        alike: dict[object, list[Group]] = {}
+        for group in groups:
+            aligned = group.size == 1 or (self.is_aligned(group) and group.low % group.size == 0)
+            if group.index is not None and group.low >= 0 and aligned:
+                alike.setdefault(group.index, []).append(group)
+        for beside in alike.values():
+            rooms = [self._room(found[group.leader], group.low) for group in beside]
+            room = rooms[0]
+            for other in rooms[1:]:
+                room = self.b.intrinsic("umin", "i64", room, other)
+            for group in beside:
+                found[group.leader] = replace(found[group.leader], beside=beside, room=room)
+        return found
+
+    def _checked(self, group: Group, runner: Runner) -> Checked:
+        b, known, limit = self.b, self.bounds(group), self.limit(group)
+        root = "0" if group.root is None else runner.registers.take(group.root)
+        host = b.value(f"add i64 {known.low}, {known.delta}")
+        from_root = b.value(f"sub i64 {root}, {known.low}")
+        aligned = self.is_aligned(group)
+        if aligned:
+            limit = b.value(f"shl i64 {limit}, {group.size.bit_length() - 1}")
+        return Checked(known.low, host, limit, root, from_root, aligned, self.is_even(group))
+
+    def _room(self, known: Checked, low: int) -> str:
+        """How many bytes may be added to the root of a group, which begins `low` bytes behind that."""
+        start = self.b.value(f"add i64 {known.from_root}, {low}")
+        return self.b.intrinsic("usub.sat", "i64", known.limit, start)
 
     def count_rounds(self, groups: Sequence[Group], lanes: FastLanes, registers: Registers) -> str:
         """How many rounds each lane (i64) may go before an access that moves evenly leaves its range."""

@@ -33,6 +33,11 @@ _MASKED_CALL = re.compile(
 _MASKED_DECLARATION = re.compile(
     r"(declare [^@\n]*@llvm\.masked\.[^(]*\(.*?)(<\d+ x ptr>|ptr)(?=, <\d+ x i1>)"
 )
+# Selects in loops stay selects. LLVM makes branches of those that wait for loads, as a maximum does, but what
+# lanes load is seldom foreseen: of rows of numbers, largest ones took up to 1.6 times as long.
+OPTION = "-x86-cmov-converter=false"
+if llvm.get_process_triple().startswith("x86_64"):  # LLVM ends the process if it does not know an option
+    llvm.set_option("warpglass", OPTION)
 
 
 class Linked:

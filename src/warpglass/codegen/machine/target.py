@@ -16,7 +16,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ...errors import ArgumentError
-from .jit import Target, host_target, reaches_near
+from .jit import OPTION, Target, host_target, reaches_near
 
 VARIABLE = "WARPGLASS_CPU"
 _HOST = "host"
@@ -99,10 +99,10 @@ def chosen_target() -> Target:
 
 @lru_cache(maxsize=1)
 def host_key() -> str:
-    """What object code depends on besides its IR: the processor, its features and the LLVM version."""
+    """What object code depends on besides its IR: the processor, its features, LLVM's version and option."""
     target = chosen_target()
     reach = "near" if reaches_near(target.triple) else "far"
-    return f"{target.triple} {target.cpu} {target.features} {reach} llvmlite {llvmlite.__version__}"
+    return f"{target.triple} {target.cpu} {target.features} {reach} llvmlite {llvmlite.__version__} {OPTION}"
 
 
 @lru_cache(maxsize=1)

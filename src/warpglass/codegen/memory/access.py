@@ -168,6 +168,7 @@ class Access:
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
         self.finders: Mapping[int, int] = {}
         self.apart: Mapping[int, int | None] = {}
+        self.reach: dict[int, int] = {}  # elements that the lanes of a site reach, where it is one check
 
     def spells_out(self) -> bool:
         """Whether one more access may be written out lane by lane: each takes as much code as ten others."""
@@ -226,6 +227,10 @@ class Access:
         return Bounds(
             b.load("i64", where), b.load("i64", b.offset(where, 8)), b.load("i64", b.offset(where, 16))
         )
+
+    def behind(self, site: int) -> str:
+        """How many elements behind the first one that the lanes of a site reach are within its last limit."""
+        return str(self.reach.get(site, 1) - 1)
 
     def _check_vector(self, site: int, address: str, mask: str, *, behind: int = 0) -> tuple[str, Bounds]:
         """An i1 that holds if an active lane, or an element `behind` it, is outside the range, and that."""
@@ -405,6 +410,7 @@ class Access:
             ("ptr", "%context"),
             ("i64", self.number_of(site)),
             ("i64", str(info.size)),
+            ("i64", self.behind(site)),
             generic,
             self.mask_for_helper(mask),
             ("ptr", "%lane_addresses"),

@@ -232,14 +232,15 @@ def irregular_helper(type_: str, write: bool, declarations: set[str], width: int
     b.place("careful")
     b.store(words, b.value(f"add {words} %at, {b.splat('i64', '%window')}"), "%addresses")
     b.store(whole, "%value", "%buffer", ", align 64")
-    passed = f"ptr %context, i64 %site, i64 {size}, i1 %generic, {b.lanes} %mask, ptr %addresses, ptr %buffer"
+    said = f"ptr %context, i64 %site, i64 {size}, i64 %behind, i1 %generic"
+    served = f"{b.lanes} %mask, ptr %addresses, ptr %buffer"
     helper = "wg_store_lanes" if write else "wg_load_lanes"
-    b.emit(f"ret i1 {b.value(f'call i1 @{helper}({passed})')}")
+    b.emit(f"ret i1 {b.value(f'call i1 @{helper}({said}, {served})')}")
     body = "\n".join(b.lines)
     return f"""
 define internal i1 @{irregular_name(type_, write)}(
-  ptr %context, i64 %site, i1 %generic, {b.lanes} %mask, i64 %low, i64 %limit, i64 %delta, i64 %window,
-  {words} %at, {whole} %value, ptr %addresses, ptr %buffer
+  ptr %context, i64 %site, i64 %behind, i1 %generic, {b.lanes} %mask, i64 %low, i64 %limit, i64 %delta,
+  i64 %window, {words} %at, {whole} %value, ptr %addresses, ptr %buffer
 ) noinline #0 {{
 {body}
 }}

@@ -20,21 +20,28 @@ class IntervalChecks(Access):
     """Emits checks, and what becomes of an address that has passed or failed one."""
 
     def _check_interval(self, site: int, low: str, span: int) -> tuple[str, Bounds]:
-        """An i1 that holds if `span` elements from address `low` are not all within the site's range."""
+        """An i1 that holds if `span` elements from address `low` are not all within the site's range.
+
+        A misaligned address just below the range turns into a number so large that `span` must not be added
+        to it, so the range's end is moved by as much: for a site of its own, once when it meets the range.
+        """
         b = self.builder
         proven = self.proven.get(self.step)
         if proven is not None:
             return "false", proven
         bounds = self.bounds(site)
+        if self.step in self.apart and span > 1:
+            return "true", bounds
         size = self.sites[site].size
         distance = low if bounds.low == "0" else b.value(f"sub i64 {low}, {bounds.low}")
-        last = b.elements(distance, size)
+        first = b.elements(distance, size)
         limit = bounds.limit
-        if span == b.width and self.sites[site].space != "shared":  # one of the site's words
+        if span > 1 and self.sites[site].space == "shared":
+            limit = b.intrinsic("usub.sat", "i64", limit, str(span - 1))
+        elif span > 1:
+            assert self.reach.setdefault(site, span) == span, "a site's lanes have one pattern"
             limit = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 4) * 8))
-        elif span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
-            last = b.intrinsic("uadd.sat", "i64", last, str(span - 1))
-        return b.value(f"icmp uge i64 {last}, {limit}"), bounds
+        return b.value(f"icmp uge i64 {first}, {limit}"), bounds
 
     def _placed(self, address: str) -> str:
         """An address's scalar, from that of its merged check: then LLVM need not compute it apart."""

@@ -179,6 +179,7 @@ class Patterns(TileLoads, IndexedAccess):
         args = [
             ("ptr", "%context"),
             ("i64", str(site)),
+            ("i64", self.behind(site)),
             ("i1", "false" if info.space == "global" else "true"),
             (b.lanes, mask),
             *(("i64", word) for word in (bounds.low, bounds.limit, bounds.delta)),

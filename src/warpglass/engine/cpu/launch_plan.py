@@ -54,6 +54,9 @@ _PLANS = 256
 # frames of 50 KB have been seen.
 _LONGEST_JOINED = 1 << 20
 _DOUBLE = struct.Struct("d")
+# Types of which equal values are the same to a kernel, and others that a key has by their bytes.
+_BY_VALUE = frozenset([int, bool, type(None), *[np.dtype(char).type for char in "bBhHiIlLqQ"]])
+_NUMBERS = (np.number, np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -248,18 +251,17 @@ def _key(launch: Launch) -> Hashable:
         kind = type(arg)
         if kind is np.ndarray or kind is np.memmap:
             arguments.append(signature_of(arg))  # type: ignore[arg-type]
-        elif kind is int or kind is bool or arg is None:
+        elif kind in _BY_VALUE:
             arguments.append((kind, arg))
         elif kind is float:  # by its bits: zeros have a sign
             arguments.append((kind, _DOUBLE.pack(arg)))  # type: ignore[arg-type]
-        elif isinstance(arg, np.number | np.bool_):
+        elif isinstance(arg, _NUMBERS):
             arguments.append((arg.dtype, arg.tobytes()))
         else:
             return None
     if launch.resident is not None:
         arguments += [launch.resident.signature, launch.cooperative]
     said = _said()
-    return (
-        *(id(launch.compiled), launch.grid, launch.block, launch.shared, launch.cluster),
-        *(said, only_tier(), said[0] or core_count(), tuple(arguments)),
-    )
+    shape = launch.grid, launch.block, launch.shared, launch.cluster
+    settings = said, only_tier(), said[0] or core_count()
+    return id(launch.compiled), shape, settings, tuple(arguments)

@@ -29,8 +29,6 @@ _WIDE_SINCE, _PARAMETERS, FEW_PARAMETERS = (7, 0), 32764, 4352
 # Blocks of a cluster that every GPU takes which has clusters.
 _CLUSTERS_SINCE, LARGEST_CLUSTER = (9, 0), 8
 
-_INTEGERS = {int}
-
 Directives = Sequence[tuple[str, tuple[int, ...]]]
 
 
@@ -51,8 +49,10 @@ def as_dim3(value: object, what: str) -> Dim3:
     """
     if type(value) is int and value > 0:
         return value, 1, 1
-    if type(value) is tuple and len(value) < 4 and {*map(type, value)} == _INTEGERS and min(value) > 0:
-        return _padded(value)
+    if type(value) is tuple and 0 < len(value) < 4:
+        x, y, z = (*value, 1, 1)[:3]
+        if type(x) is type(y) is type(z) is int and x > 0 < y and z > 0:
+            return x, y, z
     parts: Sequence[object] = value if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(parts) <= 3:
         raise _invalid(f"the {what} {value!r} has {len(parts)} dimensions; it needs one, two or three")
