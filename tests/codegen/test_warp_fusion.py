@@ -109,6 +109,27 @@ extern "C" __global__ void busy(float* x, int n) {
   }
   x[threadIdx.x] = sum;
 }
+extern "C" __global__ void squares(const float* x, float* y) {
+  __shared__ float part[8][8];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  part[ty][tx] = x[8 * ty + tx];
+  __syncthreads();
+  float sum = 0;
+  #pragma unroll
+  for (int k = 0; k < 8; k++) sum += part[ty][k] * part[tx][k];
+  y[8 * ty + tx] = sum;
+}
+extern "C" __global__ void unrolled(const float* a, const float* b, float* c) {
+  __shared__ float as[16][16], bs[16][16];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  as[ty][tx] = a[16 * ty + tx];
+  bs[ty][tx] = b[16 * ty + tx];
+  __syncthreads();
+  float sum = 0;
+  #pragma unroll
+  for (int k = 0; k < 16; k++) sum += as[ty][k] * bs[k][tx];
+  c[16 * ty + tx] = sum;
+}
 """
 
 
@@ -147,6 +168,8 @@ def _shape(name: str, block: tuple[int, int, int], code: str) -> BlockShape:
         ("counts", (128, 1, 1), 32),
         ("sorted", (256, 1, 1), 128),
         ("busy", (256, 1, 1), 32),
+        ("squares", (8, 8, 1), 64),
+        ("unrolled", (16, 16, 1), 64),
     ],
 )
 def test_lanes_run_together_where_it_pays(
@@ -315,7 +338,7 @@ def _halo(x: int, y: int, barrier: str = "__syncthreads();") -> str:
         ("halo", (10, 10, 1), (16, 1)),
         ("halo", (34, 5, 1), (64, 1)),
         ("halo", (16, 18, 1), (32, 0)),
-        ("halo", (64, 3, 1), (32, 0)),
+        ("halo", (64, 3, 1), (64, 0)),
         ("halo", (6, 5, 1), (32, 0)),
         ("steps", (17, 17, 1), (32, 0)),
     ],

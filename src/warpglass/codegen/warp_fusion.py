@@ -45,6 +45,8 @@ _ACCESSES, _BETWEEN = 3, 12
 # Instructions on vectors up to which that holds: longer ones run as fast by single warps, or faster, since a
 # processor has too few registers for all they hold, and quick code takes a fifth of the time to compile.
 _STRAIGHT = 200
+# Lanes for each place of an access, on average, from which it counts as a run wherever its places are.
+_SHARED = 4
 # Instructions on vectors that an access takes of which no form is known, and rounds of a loop.
 _APART, _ROUNDS = 30, 30
 # Instructions on vectors above which that holds for kernels with loops, which are long to compile otherwise.
@@ -217,10 +219,11 @@ def pays(program: Program, inference: Inference, width: int) -> bool:
     steps = [step for block in blocks for step in block.steps]
     accesses = sum(step.match.load_or_store is not None for step in steps)
     most = _most_lanes(program, _ROW_REGISTERS)
+    # With barriers it is measured up to `most` lanes.
     return (
         accesses >= _ACCESSES
         and len(_in_lanes(steps, inference)) <= min(_STRAIGHT, _BETWEEN * accesses)
-        and not any(isinstance(block.end, Barrier) for block in blocks)
+        and (width <= most or not any(isinstance(block.end, Barrier) for block in blocks))
         and all(_side_by_side(step, inference, shared=width > most) for step in steps)
     )
 
@@ -265,9 +268,9 @@ def _disagrees(kind: Value | None) -> int:
 
 
 def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
-    """Whether a step accesses no memory, one place, a run of neighbours, or a few runs.
+    """Whether a step accesses no memory, few places for its lanes, a run of neighbours, or a few runs.
 
-    These must be `shared` by several lanes where nothing else could make more lanes together worth it.
+    Runs must be `shared` by several lanes where nothing else could make more lanes together worth it.
     """
     access = step.match.load_or_store
     if access is None:
@@ -279,6 +282,8 @@ def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
     if offsets is None or not regular(offsets, access.size):
         return False
     if offsets == tuple(range(0, access.size * len(offsets), access.size)):
+        return True
+    if _SHARED * len(set(offsets)) <= len(offsets):
         return True
     lowest = min(offsets)
     runs = find_segments([(offset - lowest) // access.size for offset in offsets])
