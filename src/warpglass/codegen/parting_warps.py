@@ -28,8 +28,10 @@ def waits_apart(program: Program, inference: Inference) -> bool:
     """Whether several warps that part in a kernel's loops are faster together, and nobody can see it."""
     if not gathers_quickly() or not _stores_last(program) or not _stores_apart(program):
         return False
-    loops = [body for body in loops_of(program.blocks).values() if _waits(program, inference, body)]
-    return bool(loops) and all(_length(program, inference, body) <= _LONGEST for body in loops)
+    loops = loops_of(program.blocks).values()
+    return any(
+        _length(program, inference, body) <= _LONGEST and _waits(program, inference, body) for body in loops
+    )
 
 
 def _stores_last(program: Program) -> bool:
@@ -66,10 +68,12 @@ def _accesses(program: Program) -> Iterator[tuple[int, Step, MemoryAccess]]:
 
 
 def _waits(program: Program, inference: Inference, body: set[int]) -> bool:
-    """Whether lanes leave a loop by what something slow has told each of them."""
+    """Whether lanes leave a loop by what something slow has told each, there or at a branch inside."""
     blocks = [program.blocks[index] for index in body]
-    leaving = (block.splits for block in blocks if not body.issuperset(block.successors))
-    sought = {name for name in leaving if name is not None and _apart(inference, name)}
+    parting = [block for block in blocks if _apart(inference, block.splits)]
+    if all(body.issuperset(block.successors) for block in parting):
+        return False
+    sought = {block.splits for block in parting if block.splits is not None}
     steps = [step for block in blocks for step in block.steps]
     known = set[str]()
     while sought:
