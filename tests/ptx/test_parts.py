@@ -82,3 +82,24 @@ def test_what_is_cut_off_is_the_parsers_business() -> None:
     with pytest.raises(ptx.PtxSyntaxError):
         ptx.parse(parts.of("alone"))
     ptx.parse(parts.of("calls"))
+
+
+def test_lines_stay_in_place() -> None:
+    part = Parts(MODULE).of("alone", in_place=True)
+    lines = MODULE.split("\n")
+    kept = [(place, line) for place, line in enumerate(part.split("\n")) if line.strip()]
+    assert kept
+    assert all(lines[place].endswith(line) for place, line in kept)
+    assert "four_times" not in part
+
+
+def test_long_texts_are_read_for_one_kernel() -> None:
+    """What is wrong with other kernels is told of short texts only."""
+    wrong = MODULE + ".visible .entry wrong() { add.u32 %r1, [; }\n"
+    with pytest.raises(ptx.PtxSyntaxError):
+        ptx.parse_authored(wrong, "short", "alone")
+    padded = wrong + "//" + " " * (1 << 20)
+    read = ptx.parse_authored(padded, "long", "alone")
+    assert {one.name for one in read.functions} == {"alone", "listed"}
+    with pytest.raises(ptx.PtxSyntaxError, match=f"{wrong.count(chr(10))}"):
+        ptx.parse_authored(padded, "long", "wrong")

@@ -252,7 +252,7 @@ def _read(origin: Source) -> Kernel:
 
         compiled = origin.compile(())
         with compile_deadline(compiled.name):
-            ptx.parse(compiled.ptx, compiled.name)
+            ptx.parse_authored(compiled.ptx, compiled.name, compiled.entry)
     return Kernel(origin)
 
 

@@ -17,7 +17,7 @@ _AROUND = 12  # lines of a source file kept before the first and behind the last
 
 def listing_of(compiled: Compiled, target: str) -> Listing:
     """The texts of a kernel for a target such as "sm_90"; where there is no machine code, `note` says why."""
-    module = ptx.parse(compiled.ptx, compiled.name)
+    module = ptx.parse_authored(compiled.ptx, compiled.name, compiled.entry)
     note, machine = "", ()
     try:
         translation = translate(retargeted(compiled, target), target)

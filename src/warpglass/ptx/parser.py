@@ -19,6 +19,7 @@ from .declarations import SPACES, parse_parameters, parse_variables, skip_parent
 from .lexer import Mistake, Tokens, choices, shorten
 from .names import Names
 from .operands import is_word
+from .parts import Parts
 from .tree import Function, Module, Symbol, Variable
 
 _LINKAGES = frozenset((".visible", ".extern", ".weak", ".common"))
@@ -29,19 +30,34 @@ _RESUME = frozenset(
 )
 _HEADER = frozenset((".version", ".target", ".address_size"))  # these end with their line, not with `;`
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
+_LONG = 1 << 20  # characters that take about a second
 
 
 @lru_cache(maxsize=8)
 def parse(text: str, name: str = "<ptx>", entry: str | None = None) -> Module:
     """Parse a PTX file; `name` is its name in messages. Raises PtxSyntaxError with every error found.
 
-    With an `entry` the bodies of all other entries are passed over: they become declarations. The last few
-    modules are kept: a kernel is parsed when it is compiled and again by whoever runs it.
+    With an `entry` the bodies of all other entries are passed over: they become declarations, or are left out
+    of a long text with whatever else that entry does not reach. The last few modules are kept: a kernel is
+    parsed when it is compiled and again by whoever runs it.
     """
+    if entry is not None and len(text) > _LONG:
+        text = _parts(text).of(entry, in_place=True)
     tokens = Tokens(text, name)
     module = _ModuleParser(tokens, entry).parse()
     tokens.raise_if_any()
     return module
+
+
+def parse_authored(text: str, name: str, entry: str) -> Module:
+    """Parse an author's PTX for one kernel; mistakes in others are told, too, unless the text is long."""
+    return parse(text, name, entry if len(text) > _LONG else None)
+
+
+@lru_cache(maxsize=2)
+def _parts(text: str) -> Parts:
+    """A long text, of which some kernels are mostly asked for one after the other."""
+    return Parts(text)
 
 
 class _ModuleParser:

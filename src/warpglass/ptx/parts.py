@@ -68,13 +68,13 @@ class Parts:
         """What every part has: all but kernels and the functions that only they reach."""
         return self.text if self.whole else self._joined(self._always)
 
-    def of(self, entry: str) -> str:
-        """The text of a module with this kernel alone."""
+    def of(self, entry: str, *, in_place: bool = False) -> str:
+        """The text of a module with this kernel alone; `in_place`, each line of it stands where it stood."""
         if self.whole:
             return self.text
         own = [one for one in self._chunks if one.entry and one.name == entry]
         words = (word for one in own for word in self._words(one))
-        return self._joined(self._reached(words, self._always), own)
+        return self._joined(self._reached(words, self._always), own, in_place=in_place)
 
     @cached_property
     def _functions(self) -> dict[str, list[_Chunk]]:
@@ -104,7 +104,9 @@ class Parts:
     def _words(self, one: _Chunk) -> list[str]:
         return _WORD.findall(self.text, one.start, one.end)
 
-    def _joined(self, functions: frozenset[str], entries: Iterable[_Chunk] = ()) -> str:
+    def _joined(
+        self, functions: frozenset[str], entries: Iterable[_Chunk] = (), *, in_place: bool = False
+    ) -> str:
         """The text without other functions and kernels."""
         kept = set(entries)
         pieces: list[str] = []
@@ -112,6 +114,8 @@ class Parts:
         for one in self._chunks:
             if one not in kept and (one.entry or one.name not in functions):
                 pieces.append(self.text[at : one.start])
+                if in_place:
+                    pieces.append("\n" * self.text.count("\n", one.start, one.end))
                 at = one.end
         pieces.append(self.text[at:])
         return "".join(pieces)

@@ -91,7 +91,7 @@ def translate(compiled: Compiled, target: str) -> Translation | None:
     """
     if capability_of(target) < OLDEST[0] * 10 + OLDEST[1]:
         return None
-    module = ptx.parse(compiled.ptx, compiled.name)
+    module = ptx.parse_authored(compiled.ptx, compiled.name, compiled.entry)
     program = build_program(module, compiled.entry)
     text = annotate(compiled.ptx, module, compiled.entry, program.shared.offsets)
     elf = read_elf(cubin(replace(compiled, ptx=text), target))

@@ -193,8 +193,8 @@ class Prepared:
     def __init__(self, compiled: Compiled, memory: ModuleMemory | None = None, tree: Module | None = None):
         """`memory` has the variables of a module that is loaded on a device, `tree` is its PTX, if it is."""
         self.text, self.entry, self.name = compiled.ptx, compiled.entry, compiled.name
-        # A compiler's text has no mistakes in other kernels; an author's has been parsed as a whole.
-        self._read = self.entry if compiled.language != "ptx" else None
+        # A compiler's text has no mistakes in other kernels; an author's has been parsed for them.
+        self._parse = ptx.parse_authored if compiled.language == "ptx" else ptx.parse
         self._tree = tree
         self.facts = facts = known_facts(self.text, self.entry, self._find_facts)
         # Cooperative groups find the grid's barrier through environment registers.
@@ -233,7 +233,7 @@ class Prepared:
         return {step.number: step for block in self.program.blocks for step in block.all_steps}
 
     def _module(self) -> Module:
-        return self._tree or ptx.parse(self.text, self.name, self._read)
+        return self._tree or self._parse(self.text, self.name, self.entry)
 
     def _find_facts(self) -> Facts:
         program = self.program
