@@ -24,7 +24,7 @@ _CHANGES = ("atomicAdd", "atomicMin", "atomicMax", "atomicOr", "atomicXor", "ato
 _TYPES = ("int", "unsigned char", "short", "double", "long long", "float")
 
 
-class _Writer:
+class Writer:
     """Writes one program."""
 
     def __init__(self, number: int):
@@ -68,8 +68,7 @@ class _Writer:
         left, right = self._number(depth - 1), self._number(depth - 1)
         kind = one.randrange(9)
         if kind == 0:
-            reach = (64 if one.random() < self.strays else 1) * _DATA - 1
-            return f"data[({left}) & {reach}]"
+            return f"data[{self._index(left, right)}]"
         if kind == 1:
             return f"(int)((unsigned)({left}) % (unsigned)(({right}) & 63 | 1))"
         if kind == 2:
@@ -82,6 +81,11 @@ class _Writer:
         if kind == 5 and self.looks:
             return f"sums[({left}) & {_DATA - 1}]"
         return f"({left} {one.choice('+-*^&|')} {right})"
+
+    def _index(self, left: str, right: str) -> str:
+        """An index into `data`, or beyond."""
+        reach = (64 if self.random.random() < self.strays else 1) * _DATA - 1
+        return f"({left}) & {reach}"
 
     def _test(self) -> str:
         if self.random.random() < 0.2:
@@ -147,19 +151,21 @@ class _Writer:
 
 def attempt(number: int) -> str:
     """Run a program on both engines: the same bytes, or the same fault."""
-    writer = _Writer(number)
+    writer = Writer(number)
     text = writer.program()
     # Blocks race that look at what others change, or change it in ways that do not commute.
     races = (writer.looks and writer.changes) or len(writer.changes) > 1
     with worker_threads(1) if races else nullcontext():
-        reference, fast = (_ending(number, text, engine) for engine in CPU_ENGINES)
-    assert reference == fast, f"{_short(reference)} and {_short(fast)}\n{text}"
+        reference, fast = (
+            ending(number, text, engine, (32, 64, 96, 40)[number % 4]) for engine in CPU_ENGINES
+        )
+    assert reference == fast, f"{short(reference)} and {short(fast)}\n{text}"
     return "fault" if isinstance(reference, str) else "agree"
 
 
-def _ending(number: int, text: str, engine: str) -> bytes | str:
+def ending(number: int, text: str, engine: str, block: int, faulted: int = -1) -> bytes | str:
+    """The arrays behind a launch, or the fault and what is then in the one of them at `faulted`."""
     rng = np.random.default_rng(number)
-    block = (32, 64, 96, 40)[number % 4]
     n = _BLOCKS * block - int(rng.integers(0, block))
     args: list[Any] = [
         rng.integers(0, 1 << 30, _DATA, np.int32),
@@ -173,9 +179,9 @@ def _ending(number: int, text: str, engine: str) -> bytes | str:
             wg.run(kernel, _BLOCKS, block, [*args, np.int32(n)], device="cpu", timeout=60)
         except KernelFault as error:
             wg.reset("cpu")
-            return f"{error}; {zlib.crc32(args[-1].tobytes()):x}"
+            return f"{error}; {zlib.crc32(args[faulted].tobytes()):x}"
     return b"".join(one.tobytes() for one in args[-2:])
 
 
-def _short(ending: bytes | str) -> str:
+def short(ending: bytes | str) -> str:
     return ending if isinstance(ending, str) else f"{len(ending)} bytes"

@@ -19,7 +19,8 @@ class BlockShape:
     `width` lanes run together: a warp's, or several warps' (warp_fusion.py). If `rows` is given, those that
     act are the threads of so many whole rows of the block along x, else all of them are threads. `cluster`
     are the extents of a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and
-    `ranked` that shared addresses have the block's rank in it (isa/cluster.py).
+    `ranked` that shared addresses have the block's rank in it (isa/cluster.py). Where a lane faults, those of
+    earlier warps may begin `again` (parting_warps.py).
     """
 
     block: Dim3
@@ -29,6 +30,7 @@ class BlockShape:
     ranked: bool = False
     explicit: bool = False
     rows: int = 0
+    again: bool = False
 
     @property
     def threads(self) -> int:

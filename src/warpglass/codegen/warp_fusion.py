@@ -24,6 +24,7 @@ from .infer import Inference, infer_kinds
 from .machine.target import vector_bytes
 from .memory.segments import find_segments
 from .operands import Symbols
+from .parting_warps import waits_apart
 from .shape import BlockShape, Promises
 from .values.affine import regular
 from .values.value import Value, one_value
@@ -66,12 +67,13 @@ def fuse_warps(
     if by_rows is not None:
         return by_rows
     tried = () if narrowed is None else (narrowed,)
-    if not tried and pays(program, inference, shape.width):
+    chains = not tried and waits_apart(program, inference)
+    if chains or (not tried and pays(program, inference, shape.width)):
         tried = fused_shapes(program, shape)
     for one in tried:
         found = infer_kinds(program, one, promises, symbols)
-        if not found.pending.divergent_barrier and (small or pays(program, found, one.width)):
-            return one, found
+        if not found.pending.divergent_barrier and (small or chains or pays(program, found, one.width)):
+            return replace(one, again=chains), found
     return shape, inference
 
 
