@@ -38,6 +38,8 @@ _LEAST = 8  # lanes that run together
 _REGISTERS = 8
 # Those where no two of these lanes share an access, so that only scalar instructions are saved.
 _ROW_REGISTERS = 4
+# Those beside tables: fewer operations hide how long each takes where they are dozens themselves.
+_TABLE_REGISTERS = 4
 # Instructions on vectors between two barriers up to which these cost as much.
 _PHASE = 12
 # Accesses that a kernel without loops must have for its warps' other costs to count, and the instructions on
@@ -93,7 +95,11 @@ def fused_shapes(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:
         return ()
     if _reads_early(program) or not _unaware(program):
         return ()
-    widths = takewhile(lambda width: width > WIDTH, (_most_lanes(program) >> k for k in count()))
+    tables = any(
+        step.match.row.operation == "interpolation" for block in program.blocks for step in block.steps
+    )
+    most = _most_lanes(program, _TABLE_REGISTERS if tables else _REGISTERS)
+    widths = takewhile(lambda width: width > WIDTH, (most >> k for k in count()))
     return tuple(replace(shape, width=width) for width in widths if shape.threads % width == 0)
 
 

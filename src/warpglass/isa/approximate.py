@@ -61,17 +61,18 @@ def _unit(lanes: Lanes[V], m: Match, a: V) -> V:
 
 
 for _opcode in (*_SUBNORMAL, *_PLAIN):
-    add_row(f"{_opcode}.approx{{.ftz}}.f32  d, a", unit="fp32", meaning=_unit)
+    add_row(f"{_opcode}.approx{{.ftz}}.f32  d, a", unit="fp32", operation="interpolation", meaning=_unit)
 add_row(
     "tanh.approx.f32  d, a",
     unit="fp32",
+    operation="interpolation",
     bitwise=True,
     meaning=lambda lanes, m, a: multifunction.tanh(lanes, a),
 )
 
 
-@row("div.full{.ftz}.f32  d, a, b", unit="fp32")
-@row("div.approx{.ftz}.f32  d, a, b", unit="fp32")
+@row("div.full{.ftz}.f32  d, a, b", unit="fp32", operation="interpolation")
+@row("div.approx{.ftz}.f32  d, a, b", unit="fp32", operation="interpolation")
 def div(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     """The product with a reciprocal; that of divisors above 2**126 is zero, unless `.full` scales both."""
     if m.ftz:

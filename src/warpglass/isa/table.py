@@ -70,6 +70,7 @@ Operation = Literal[
     "join",  # the result is put together of parts
     "sum",  # of integers
     "division",  # of integers, or its remainder: dozens of operations
+    "interpolation",  # in tables, which fill registers
     "generic to specific",  # an address within a state space made of a generic one
     "shuffle",  # the result is another lane's a
     "lane reduction",  # the result is made of the a of all lanes of the mask
