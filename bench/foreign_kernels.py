@@ -81,11 +81,11 @@ def _compile(kernel: Kernel, optimised: bool) -> Iterator[tuple[str, Any]]:
     yield "program", lap()
     shape = BlockShape(kernel.block, prepared.facts.shared.static)
     promises = Promises(grid_class((1000, 1, 1)), {})
-    if not prepared.takes_long(shape, promises):
+    small = prepared.small_first(shape, promises)
+    if small is None:
         yield "asked", lap()
     else:
-        code = generate(prepared.program, shape, prepared.symbols, (), promises, small=True)
-        compile_ir(code.text(quick=True), quick=True, target=chosen_target())
+        compile_ir(small.ir(True), quick=True, target=chosen_target())
         yield "small", lap()
     code = generate(prepared.program, shape, prepared.symbols, (), promises)
     ir = code.text(quick=True)

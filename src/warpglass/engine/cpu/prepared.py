@@ -273,7 +273,7 @@ class Prepared:
             with compile_deadline(self.entry):
                 if tier == SMALL:
                     found = Executable(self, shape, promises, None, small=True)
-                elif tier is None and soon and (small := self._small_first(shape, promises)) is not None:
+                elif tier is None and soon and (small := self.small_first(shape, promises)) is not None:
                     found = self._begin_small(key, shape, promises, small)
                     kept = self._small
                 else:
@@ -297,7 +297,7 @@ class Prepared:
             self.text, self.entry, program, shape, self.symbols, promises, small=small, kept=kept
         )
 
-    def _small_first(self, shape: BlockShape, promises: Promises | None) -> Generated | None:
+    def small_first(self, shape: BlockShape, promises: Promises | None) -> Generated | None:
         """Small code, if quick code would have to be made and somebody would wait too long for it."""
         known = None if promises is None else self.generated(shape, promises, kept=True)
         if promises is None or (known is not None and compiled_before(known)):
