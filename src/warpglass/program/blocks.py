@@ -334,6 +334,15 @@ def loops_of(blocks: Sequence[Block]) -> dict[int, set[int]]:
     return find_loops([block.successors for block in blocks])
 
 
+def predecessors_of(blocks: Sequence[Block]) -> list[list[int]]:
+    """The blocks that lead to each."""
+    found: list[list[int]] = [[] for _ in blocks]
+    for index, block in enumerate(blocks):
+        for target in block.successors:
+            found[target].append(index)
+    return found
+
+
 def computed_from(steps: Sequence[Step], names: Iterable[str]) -> set[str]:
     """The registers that are computed from some registers, those included."""
     reached = set(names)

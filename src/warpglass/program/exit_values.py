@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..isa.types import LLVM_TYPE
-from .blocks import Block, computed_from, index_registers, loops_of
+from .blocks import Block, computed_from, index_registers, loops_of, predecessors_of
 from .decode import Step
 from .renaming import copy_step, with_names
 
@@ -37,7 +37,7 @@ def keep_counters(program: Program) -> Program:
     if not loops or program.fair:  # lanes that take turns stand anywhere in their loop
         return program
     blocks, registers = list(program.blocks), dict(program.registers)
-    before = _before(blocks)
+    before = predecessors_of(blocks)
     varied = _varied(blocks)
     steps = _steps(blocks)
     parting = computed_from(steps, varied | index_registers(steps))
@@ -61,15 +61,6 @@ def keep_counters(program: Program) -> Program:
     if len(registers) == len(program.registers):
         return program
     return program.rewritten(tuple(blocks), registers)
-
-
-def _before(blocks: Sequence[Block]) -> list[list[int]]:
-    """The blocks that lead to each."""
-    found: list[list[int]] = [[] for _ in blocks]
-    for index, block in enumerate(blocks):
-        for target in block.successors:
-            found[target].append(index)
-    return found
 
 
 def _starts(

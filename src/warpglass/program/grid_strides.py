@@ -53,12 +53,6 @@ def _strides(steps: Sequence[Step], kept: frozenset[str], sized: set[str]) -> se
     return strides
 
 
-def decided_by(steps: Iterable[Step], names: Iterable[str]) -> set[str]:
-    """The registers that some decide, by one of the steps or several; those, too."""
-    names = set(names)
-    return _decided(_readers(steps), names) | names
-
-
 def _readers(steps: Iterable[Step]) -> Readers:
     readers: dict[str, list[Step]] = {}
     for step in steps:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..isa.types import LLVM_TYPE
-from .blocks import Block, Exit, Jump, computed_from, index_registers
+from .blocks import Block, Exit, Jump, computed_from, index_registers, predecessors_of
 from .decode import Step
 from .flow_graph import find_loops
 from .renaming import copy_step, with_names
@@ -56,10 +56,7 @@ class _Ranges:
 
     def __init__(self, program: Program):
         self.blocks, self.live = program.blocks, program.live
-        self.before: list[list[int]] = [[] for _ in self.blocks]
-        for index, block in enumerate(self.blocks):
-            for target in block.successors:
-                self.before[target].append(index)
+        self.before = predecessors_of(self.blocks)
         self.loops = find_loops([block.successors for block in self.blocks])
         self.places: dict[str, list[int]] = {}  # by register: the blocks that write it
         bound: set[str] = set()

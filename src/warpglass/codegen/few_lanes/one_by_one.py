@@ -184,7 +184,7 @@ class OneByOne:
         """At the start of a block behind a region: what it has taken is known if lanes were together."""
         since = b.load("i64", f"%since_{header}")
         measured, on = b.label("measured"), b.label("on")
-        b.store("i64", str(_OUTSIDE), f"%since_{header}")
+        OneByOne.leave(b, header)
         b.branch(b.value(f"icmp ugt i64 {since}, {_FAULTED}"), measured, on, unlikely=True)
         b.place(measured)
         came = b.load("i64", f"%came_{header}")

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 
 from ...isa import Match
 from ...program import Barrier, Program, Step, find_grid_strides
-from ...program.blocks import loops_of
-from ...program.grid_strides import decided_by
+from ...program.blocks import computed_from, loops_of
 from ...ptx import tree
 from ..builder import Builder
 from ..context import START
@@ -67,7 +66,7 @@ def find_prefetches(program: Program, shape: BlockShape) -> Mapping[int, Prefetc
 def _columns(program: Program) -> Iterable[int]:
     """The loads in innermost loops that go on far away in each round, and that no other block repeats."""
     every = [step for block in program.blocks for step in block.steps]
-    own = [decided_by(every, names) for names in _block_numbers(every)]
+    own = [computed_from(every, names) for names in _block_numbers(every)]
     loops = loops_of(program.blocks)
     for header, body in loops.items():
         blocks = [program.blocks[index] for index in body]
