@@ -12,7 +12,7 @@ from tests.engines import ENGINES, run_ptx
 from tests.generators.warps import VALUES, RandomWarp
 from tests.levels import numbers
 from warpglass.codegen import registers
-from warpglass.codegen.control import dispatch, warp
+from warpglass.codegen.control import dispatch
 from warpglass.program import pending
 
 
@@ -28,7 +28,6 @@ def test_the_forms_of_long_programs(seed: int, engine: str, monkeypatch: pytest.
     monkeypatch.setattr(pending, "_MOST_FOLLOWED", 0)
     monkeypatch.setattr(pending, "_MOST_STEPS", 0)
     monkeypatch.setattr(dispatch, "MOST_MASKS", 0)
-    monkeypatch.setattr(warp, "MOST_MASKS", 0)
     monkeypatch.setattr(registers, "_MOST_PHIS", 0)
     _compare(seed, engine, "// as a long program\n")
 

@@ -81,7 +81,7 @@ def _let_host_flush(program: Program, promises: Promises) -> Promises:
 
 def _assume_vectors(program: Program) -> Inference:
     divergent = tuple(block.splits is not None for block in program.blocks)
-    return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair))
+    return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair, roughly=True))
 
 
 def _find_full(blocks: tuple[Block, ...], shape: BlockShape, inference: Inference) -> tuple[bool, ...]:
