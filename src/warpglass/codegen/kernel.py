@@ -203,7 +203,7 @@ def _deferred_sum(program: Program) -> tuple[Update, str]:
 
 
 # Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.
-_LONGEST_BY_REGION = 1 << 23
+_LONGEST_BY_REGION = 20 << 20
 
 # Characters of IR up to which quick code has the warp function within its loops. Beyond, to put it in takes a
 # tenth of all the time, and to call it nothing that one would see.
