@@ -19,7 +19,7 @@ _QUICK_PASSES = ("always_inliner", "global_dead_code_eliminate", "sroa")
 # Homes times basic blocks up to which homes become values: each may need a phi in each block. Between blocks
 # quick code keeps values on the stack anyway: beyond this it is not slower for it, and often half as long.
 # So may masks of the program's blocks, which far more basic blocks look at than at other homes.
-_MOST_PHIS, _MOST_MASK_PHIS = 500_000, 100_000
+_MOST_PHIS, _MOST_MASK_PHIS = 500_000, 250_000
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
 # The function that runs a kernel's blocks while subnormal numbers are flushed, in modules that have one.
