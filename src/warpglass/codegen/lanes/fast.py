@@ -85,9 +85,7 @@ class FastLanes(FastArithmetic):
         indexed = self.indices.find(address)
         where = self.as_vector(address).ir
         choice = self.choices.find(address)
-        if choice is not None and all(
-            regular(value.offsets or (), BITS[type_] // 8 * count) for value in choice.values
-        ):
+        if choice is not None and choice.has_runs(BITS[type_] // 8 * count):
             return self.access.load_chosen(site, where, choice, type_, count, self.mask, indexed), None
         return self.access.load_any(site, where, type_, count, self.mask, indexed), None
 

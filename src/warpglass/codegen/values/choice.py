@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .value import Value
+from .value import Offsets, Value, one_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +13,13 @@ class Choice:
 
     conditions: tuple[str, ...]
     values: tuple[Value, ...]
+
+    def has_runs(self, size: int) -> bool:
+        """Whether each value, as addresses of so many bytes, is one for all lanes or lies side by side."""
+        return all(one_value(one.offsets) or _side_by_side(one.offsets, size) for one in self.values)
+
+
+def _side_by_side(offsets: Offsets | None, size: int) -> bool:
+    return offsets is not None and all(
+        offset - offsets[0] == size * lane for lane, offset in enumerate(offsets)
+    )
