@@ -43,9 +43,9 @@ from .worker import Control, Worker
 _SHAPES = 128
 # Characters of quick code's IR up to which there are versions for launches that repeat their integers.
 _LONGEST = 1 << 20
-# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about 0.8 s, three
+# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about a second, three
 # times as long as for small code. Kernels of few steps have fewer.
-_MOST_LINES, _FEW_STEPS = 8_000, 300
+_MOST_LINES, _FEW_STEPS = 10_000, 300
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
