@@ -45,7 +45,7 @@ _SHAPES = 128
 _LONGEST = 1 << 20
 # Lines of IR, as the reference spells steps out, up to which quick code is waited for: about a second, three
 # times as long as for small code. Kernels of few steps have fewer.
-_MOST_LINES, _FEW_STEPS = 10_000, 300
+_MOST_LINES, _FEW_STEPS = 8_000, 300
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
