@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 
 from ... import ptx
 from ...codegen import (
-    WIDTH,
     BlockShape,
     Instrument,
     KernelCode,
@@ -358,7 +356,7 @@ class Prepared:
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
-        shape = replace(general.shape, width=WIDTH, rows=0)
+        shape = general.shape.unfused
         with compile_deadline(self.entry):
             if general.tiers.length > _LONGEST:
                 return None
