@@ -28,13 +28,15 @@ _LINE = 64
 def choose_lane_loops(
     program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, found: Inference
 ) -> dict[int, LaneLoop]:
-    """The loops that lanes may run alone, by their headers: not those whose stores forbid it."""
+    """The loops that lanes may run alone, by their headers: their rounds are known, their stores allow it."""
     loops = find_lane_loops(program, found)
     chosen: dict[int, LaneLoop] = {}
     for header, loop in loops.items():
+        rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
+        if rounds is None:
+            continue
         if loop.stores:
-            rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
-            if rounds is None or not _is_even(loop, rounds):
+            if not _is_even(loop, rounds):
                 continue
             assert loop.first.base is not None
             # What lanes store at known distances from each other can be put down together (row_stores.py).
