@@ -126,12 +126,10 @@ class _Attempt:
 
     def emit(self) -> None:
         b, loop, name = self.b, self.loop, self.name
-        abreast = b.label("abreast")
+        self.abreast = abreast = b.label("abreast")
         b.branch(b.value(f"icmp eq i32 {b.load('i32', '%patience')}, 0"), abreast, f"{name}_begin")
         b.place(f"{name}_begin")
-        self._lay_out()
-        b.branch(self._side_by_side(), f"{name}_beside", f"{name}_open")
-        b.place(f"{name}_open")
+        self._choose()
         self._open()
         if self.joint is not None:
             b.place(f"{name}_joint")
@@ -154,50 +152,43 @@ class _Attempt:
             b.store(b.lanes, self.rounds.not_done(), f"%lanes_{loop.header}")
             b.jump(to)
         b.place(f"{name}_beside")
-        b.store(b.lanes, b.load(b.lanes, f"%{name}.rest"), f"%lanes_{loop.header}")
+        b.store(b.lanes, self.preparation.mask, f"%lanes_{loop.header}")
         b.jump(abreast)
         b.place(abreast)
         self.dispatch.entries[loop.header] = abreast
 
     # ------------------------------------------------------------------------------------ lanes and buffers
-    def _lay_out(self) -> None:
-        """Put what lanes need where each finds its own."""
+    def _lay_out(self, mask: str) -> None:
+        """Put what the lanes of a mask need where each finds its own."""
         b, loop, code = self.b, self.loop, self.code
-        mask = b.load(b.lanes, f"%lanes_{loop.header}")
         code._slots.append(f"  %{self.name}.rest = alloca {b.lanes}")
         b.store(b.lanes, mask, f"%{self.name}.rest")
         self.rounds.begin(mask)
         b.store(b.lanes, "0", f"%lanes_{loop.header}")
         self.buffers.lay_out(code._warp.registers, code._warp.lanes, (code.alone, *code.joint))
 
-    def _side_by_side(self) -> str:
-        """An i1 that holds if the lowest and the highest lane load as lanes do that are all side by side.
-
-        Or as those that share one place. Of the lowest two both may hold where a few lanes share a row.
-        """
-        b, first, alone = self.b, self.loop.first, self.code.alone
-        assert first.base is not None
-        rest = b.load(b.lanes, f"%{self.name}.rest")
-        lanes = [b.first_lane(rest), b.last_lane(rest)]
-        addresses: list[str] = []
-        for lane in lanes:
-            self.buffers.take(alone, lane)
-            alone.registers.enter(frozenset())
-            for step in self.loop.slice_:
-                alone.steps.run(step, "-1", frozenset())
-            addresses.append(alone.lane.fit(alone.registers.read(first.base), "i64").ir)
-        apart = b.value(f"sub i64 {addresses[1]}, {addresses[0]}")
-        expected = b.value(f"mul i64 {b.value(f'sub i64 {lanes[1]}, {lanes[0]}')}, {first.size}")
-        near = [b.value(f"icmp eq i64 {apart}, {distance}") for distance in ("0", expected)]
-        several = b.value(f"icmp ne i64 {lanes[0]}, {lanes[1]}")
-        return b.value(f"select i1 {several}, i1 {b.value(f'or i1 {near[0]}, {near[1]}')}, i1 false")
-
     # ------------------------------------------------------------------------------------ ranges
-    def _open(self) -> None:
-        """Find the ranges of the accesses, and go on with a lane unless their roots lie unevenly."""
-        b = self.b
+    def _choose(self) -> None:
+        """Leave the lanes to the loop for all lanes if they are better off together."""
+        b, lanes = self.b, self.code._warp.lanes
+        assert isinstance(lanes, FastLanes)
+        mask = b.load(b.lanes, f"%lanes_{self.loop.header}")
         for group in self.groups:
             self.ranges.limit(group)
+        rounds = self.rounds.rounds
+        self.preparation = Preparation(rounds, lanes, self.code._warp.registers, self.ranges.bounds, mask)
+        ragged, apart = b.label("ragged"), b.label("apart")
+        b.branch(self.preparation.side_by_side(), self.abreast, ragged)
+        b.place(ragged)
+        together, self.several = self.costs.ways(b, self.preparation.after, mask)
+        together = b.value(f"and i1 {together}, {self.preparation.counted()}")
+        b.branch(together, self.abreast, apart)
+        b.place(apart)
+        self._lay_out(mask)
+
+    def _open(self) -> None:
+        """Find the lanes that go through the loop, and go on with one unless accesses' roots lie unevenly."""
+        b = self.b
         self._prepare_rounds()
         first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
@@ -209,18 +200,11 @@ class _Attempt:
         b.branch(b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", first, unlikely=True)
 
     def _prepare_rounds(self) -> None:
-        """Find the lanes that go through the loop."""
+        """Prepare the lanes."""
         b, code, rounds, lanes = self.b, self.code, self.rounds, self.code._warp.lanes
         assert isinstance(lanes, FastLanes)
         registers, symbols = code._warp.registers, code._warp.symbols
-        mask = b.load(b.lanes, f"%{self.name}.rest")
-        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds, mask)
-        on = b.label("apart")
-        together, several = self.costs.ways(b, preparation.after, mask)
-        together = b.value(f"and i1 {together}, {preparation.counted()}")
-        b.branch(together, f"{self.name}_beside", on)
-        b.place(on)
-        known = sorted(self.known)
+        preparation, mask, known = self.preparation, self.preparation.mask, sorted(self.known)
         ends = emit_ends(
             code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after
         )
@@ -231,9 +215,9 @@ class _Attempt:
             b.store(whole, lanes.as_vector(ends[name]).ir, self._end(name), ", align 64")
         if self.loop.stores:
             walks, after = rounds.rounds.walks, preparation.after
-            rounds.prepare_all(plan, mask, several, Meeting(b, walks, plan.addresses, after, mask))
+            rounds.prepare_all(plan, mask, self.several, Meeting(b, walks, plan.addresses, after, mask))
         else:
-            rounds.prepare(plan, mask, several)
+            rounds.prepare(plan, mask, self.several)
 
     def _end(self, name: str) -> str:
         """Where a register's last values are that are known in front of the loop."""

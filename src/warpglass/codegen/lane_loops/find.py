@@ -62,7 +62,7 @@ class LaneLoop:
     """A loop: its one block, where lanes go from it, and registers.
 
     `read` are those that a round may read before it writes them, `kept` those that it writes and that are
-    read after the loop. The first load is one of `first`; `slice_` are the steps that compute its base.
+    read after the loop.
     """
 
     header: int
@@ -71,8 +71,6 @@ class LaneLoop:
     read: frozenset[str]
     written: frozenset[str]
     kept: frozenset[str]
-    first: Group
-    slice_: tuple[Step, ...]
 
     @property
     def stores(self) -> bool:
@@ -119,12 +117,7 @@ def _examine(program: Program, found: Inference, header: int) -> LaneLoop | None
         return None
     groups = _find_groups(program, block, written)
     read = program.live[header] & (frozenset(name for step in steps for name in step.reads) | written)
-    slices = {group.leader: _slice(steps, group.leader) for group in groups if group.base in written}
-    # Where lanes come to the loop, an address is computed that nothing has to be loaded for.
-    first = next((group for group in groups if _loads_nothing(slices.get(group.leader))), None)
-    if first is None:
-        return None
-    return LaneLoop(header, exit_, groups, read, written, kept, first, slices[first.leader])
+    return LaneLoop(header, exit_, groups, read, written, kept)
 
 
 def _is_simple(step: Step, program: Program) -> bool:
@@ -164,21 +157,6 @@ def _pays(steps: Sequence[Step], live: frozenset[str], written: frozenset[str], 
 def are_apart(offsets: Offsets) -> bool:
     """Whether lanes lie in rows of their own, at known distances from each other."""
     return all(b - a > _NEAR for a, b in pairwise(sorted(offsets)))
-
-
-def _slice(steps: Sequence[Step], leader: int) -> tuple[Step, ...]:
-    """What a load's address is computed by, on whichever way there."""
-    position = next(k for k, step in enumerate(steps) if step.number == leader)
-    wanted, found = {steps[position].address_register}, list[Step]()
-    for step in reversed(steps[:position]):
-        if not wanted.isdisjoint(step.writes):
-            found.append(step)
-            wanted |= step.reads
-    return tuple(reversed(found))
-
-
-def _loads_nothing(steps: Sequence[Step] | None) -> bool:
-    return steps is not None and all(step.match.load_or_store is None for step in steps)
 
 
 def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:

@@ -38,9 +38,10 @@ def choose_lane_loops(
         if loop.stores:
             if not _is_even(loop, rounds):
                 continue
-            assert loop.first.base is not None
             # What lanes store at known distances from each other can be put down together (row_stores.py).
-            if found.offsets(loop.first.base) is not None and not is_wide(program, loop, rounds):
+            base = next(group.base for group in loop.groups if group.base in loop.written)
+            assert base is not None
+            if found.offsets(base) is not None and not is_wide(program, loop, rounds):
                 continue
         chosen[header] = loop
     return chosen
