@@ -19,8 +19,7 @@ class BlockShape:
     `width` lanes run together: a warp's, or several warps' (warp_fusion.py). If `rows` is given, those that
     act are the threads of so many whole rows of the block along x, else all of them are threads. `cluster`
     are the extents of a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and
-    `ranked` that shared addresses have the block's rank in it (isa/cluster.py). Where a lane faults, those of
-    earlier warps may begin `again` (parting_warps.py).
+    `ranked` that shared addresses have the block's rank in it (isa/cluster.py).
     """
 
     block: Dim3
@@ -30,7 +29,6 @@ class BlockShape:
     ranked: bool = False
     explicit: bool = False
     rows: int = 0
-    again: bool = False
 
     @property
     def threads(self) -> int:
@@ -47,6 +45,11 @@ class BlockShape:
     def together(self) -> int:
         """Threads of a group."""
         return self.rows * self.block[0] or self.width
+
+    @property
+    def regrouped(self) -> bool:
+        """Whether others run together than the threads of a warp."""
+        return self.threads > WIDTH and self.together != WIDTH
 
     @property
     def last(self) -> int:

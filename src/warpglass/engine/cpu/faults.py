@@ -19,7 +19,7 @@ from ...isa.lanes import RANK_SHIFT
 from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step
 from ..launch.arguments import Bound
 from ..launch.backend import Dim3, Launch, lane_list, unflatten
-from .address_space import GUARD, Meaning, Placed, explain_address
+from .address_space import GUARD, Laid, Meaning, Placed, explain_address
 from .heap import Chunk, Heap
 from .object_faults import explain_object
 from .prepared import Executable, Prepared
@@ -54,9 +54,16 @@ class Scene:
     prepared: Prepared
     executable: Executable
     bound: Bound
-    placed: tuple[Placed, ...]
+    laid: Laid
+    ranges: Sequence[int]  # the range table's entries for global memory
+    shared: int  # bytes of shared memory, static and dynamic
     system: System
     heap: Heap
+
+    @property
+    def placed(self) -> tuple[Placed, ...]:
+        """The launch's allocations."""
+        return self.laid.placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +79,8 @@ class _Account:
 
 
 # ---------------------------------------------------------------------------------------- errors
-def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
-    """The error for the first fault, in block order, of those that workers recorded."""
-    context = min(contexts, key=lambda c: int(c[SLOT["fault_block"]]))
+def explain_fault(scene: Scene, context: np.ndarray) -> KernelFault:
+    """The error for the fault that a worker has recorded in its words."""
     number = int(context[SLOT["fault_site"]])
     code = scene.executable.code
     block, thread = _position(scene.launch, context, scene.executable.shape)
