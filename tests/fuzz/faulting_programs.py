@@ -36,7 +36,7 @@ class _Writer:
         self.lines: list[str] = []
 
     def program(self) -> str:
-        head = [f"typedef {self.kind} T;", f"#define N {self.threads}"]
+        head = [f"typedef {self.kind} T;", f"#define N {self.threads}", f"#define S {_GRID * self.threads}"]
         head += ["struct __align__(2 * sizeof(T)) P { T x, y; };"]
         head += ['extern "C" __global__ void k(const T *a, const T *b, T *o, T *p, const int *m, int n) {']
         head += ["extern __shared__ T s[];", "int t = threadIdx.y * blockDim.x + threadIdx.x;"]
@@ -97,11 +97,15 @@ class _Writer:
         """An element of one of some arrays; of those that are stored to only the thread's own."""
         one = self.random
         array = one.choice(arrays)
-        places = ["i", "i", "i + N", "i + 2 * N", "i + N * (m[i & 1023] >> 28)"]
-        places += ["i + k * N", "i + k * N"] if along else []
+        places = ["i", "i", "i + S", "i + 2 * S", "i + S * (m[i & 1023] >> 28)"]
+        places += ["i + k * S", "i + k * S"] if along else []
         if array in "ab":
-            places += ["(i ^ 32)", "2 * i", "N - 1 - t", "i + (m[i & 1023] >> 28)"]
-            places += ["k", "i + k", "t + N * k", "k * blockDim.x + x", "i + (m[k] & 7)"] if along else []
+            places += ["i + N", "(i ^ 32)", "2 * i", "N - 1 - t", "i + (m[i & 1023] >> 28)"]
+            places += (
+                ["k", "i + k", "i + k * N", "t + N * k", "k * blockDim.x + x", "i + (m[k] & 7)"]
+                if along
+                else []
+            )
             if one.random() < 0.1:  # two elements, between two of them if the index is too large
                 return f"(T)((const P *)({array} + (m[i & 1023] >> 30)))[i].y"
         return f"{array}[{one.choice(places)}]"
@@ -130,8 +134,8 @@ def attempt(number: int) -> str:
 def _arguments(number: int) -> list[np.ndarray]:
     one = np.random.default_rng(number)
     writer = _Writer(number)
-    dtype, size = _TYPES[writer.kind], (_GRID + 9) * writer.threads
-    short = one.integers(writer.threads // 3, 5 * writer.threads, 4)
+    dtype, size = _TYPES[writer.kind], 15 * _GRID * writer.threads
+    short = one.integers(writer.threads // 3, 9 * writer.threads, 4)
     lengths = [size if one.random() < 0.6 else int(short[k]) for k in range(4)]
     arrays = [one.integers(0, 9, length).astype(dtype) for length in lengths]
     m = one.integers(0, 1 << 28, 1024).astype(np.int32)
