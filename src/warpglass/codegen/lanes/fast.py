@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from ...isa.lanes import Update
 from ...isa.types import BITS, is_float
 from ..builder import WIDTH
-from ..memory.access import DECLARED
 from ..memory.narrow_vectors import join_word, split_word, word_type
+from ..memory.sites import DECLARED
 from ..memory.warp_atomics import WIDEST, combines
 from ..values.affine import line_of, regular
 from ..values.bounds import bounds_of

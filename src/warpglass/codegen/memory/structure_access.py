@@ -6,9 +6,9 @@ from ...isa.types import BITS
 from ..builder import constant_vector, vector
 from ..machine.target import vector_bytes
 from ..values.value import Offsets, Value
-from .access import Bounds
 from .interleave import deinterleave, interleave
 from .patterns import Patterns
+from .sites import Bounds
 from .streaming import fills_lines, store_parts, store_streaming
 from .structures import Structure
 
