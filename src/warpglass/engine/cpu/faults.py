@@ -19,7 +19,7 @@ from ...isa.lanes import RANK_SHIFT
 from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step
 from ..launch.arguments import Bound
 from ..launch.backend import Dim3, Launch, lane_list, unflatten
-from .address_space import GUARD, Laid, Meaning, Placed, explain_address
+from .address_space import GUARD, Laid, Meaning, explain_address
 from .heap import Chunk, Heap
 from .object_faults import explain_object
 from .prepared import Executable, Prepared
@@ -59,11 +59,6 @@ class Scene:
     shared: int  # bytes of shared memory, static and dynamic
     system: System
     heap: Heap
-
-    @property
-    def placed(self) -> tuple[Placed, ...]:
-        """The launch's allocations."""
-        return self.laid.placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,7 @@ def explain_access(scene: Scene, number: int, address: int, block: Dim3, thread:
     """The error for a thread that may not make the access of a site, by number, at an address."""
     site = scene.executable.code.sites[number]
     if site.space == "texture":
-        account = _Account(*explain_object(address, scene.placed), address=address)
+        account = _Account(*explain_object(address, scene.laid.placed), address=address)
         return _error(scene, scene.prepared.steps[site.step], account, None, block, thread)
     explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
     account = explain(scene, site, address)
@@ -267,7 +262,7 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     found = parameters.find(address) if parameters is not None else None
     if found is not None:
         return _explain_parameters(*found, site, address, amount)
-    meaning = explain_address(address, scene.bound, scene.placed)
+    meaning = explain_address(address, scene.bound, scene.laid.placed)
     if meaning is None:
         text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
         return _Account("out-of-bounds", text, address=address)
