@@ -8,6 +8,7 @@ fault must be that of warps one by one, and what that has stored must be there.
 from __future__ import annotations
 
 import random
+from math import prod
 from unittest import mock
 
 import numpy as np
@@ -19,7 +20,8 @@ from warpglass.errors import KernelFault
 
 _TYPES = {"float": np.float32, "int": np.int32, "double": np.float64, "short": np.int16}
 # Blocks; the first are whole warps, the others have rows that are no part of one.
-_SHAPES = ((128, 1), (64, 2), (256, 1), (16, 16), (192, 1), (100, 1), (18, 10), (20, 7), (40, 3), (33, 4))
+_SHAPES = ((128, 1, 1), (64, 2, 1), (256, 1, 1), (16, 16, 1), (192, 1, 1), (8, 4, 4), (100, 1, 1))
+_SHAPES += ((18, 10, 1), (20, 7, 1), (40, 3, 1), (33, 4, 1), (10, 6, 3), (33, 2, 2))
 _GRID = 3
 
 
@@ -30,7 +32,7 @@ class _Writer:
         self.random = one = random.Random(number)
         self.kind = one.choice(["float", "float", "int", "int", "double", "short"])
         self.block = one.choice(_SHAPES)
-        self.threads = self.block[0] * self.block[1]
+        self.threads = prod(self.block)
         self.in_place = number % 3 > 0  # whether something is loaded that is stored to
         self.decides = number % 3 > 1  # and that decides which way threads go
         self.lines: list[str] = []
@@ -39,8 +41,11 @@ class _Writer:
         head = [f"typedef {self.kind} T;", f"#define N {self.threads}", f"#define S {_GRID * self.threads}"]
         head += ["struct __align__(2 * sizeof(T)) P { T x, y; };"]
         head += ['extern "C" __global__ void k(const T *a, const T *b, T *o, T *p, const int *m, int n) {']
-        head += ["extern __shared__ T s[];", "int t = threadIdx.y * blockDim.x + threadIdx.x;"]
-        head += ["int i = blockIdx.x * N + t, x = threadIdx.x, y = threadIdx.y;", "T v = (T)i, u = 0;"]
+        head += [
+            "extern __shared__ T s[];",
+            "int x = threadIdx.x, y = threadIdx.z * blockDim.y + threadIdx.y;",
+        ]
+        head += ["int t = y * blockDim.x + x, i = blockIdx.x * N + t;", "T v = (T)i, u = 0;"]
         for _ in range(self.random.randrange(2, 7)):
             self._phase()
         return "\n".join([*head, *self.lines, self._store("o"), "}"])
@@ -56,7 +61,7 @@ class _Writer:
 
     def _tile(self) -> None:
         """Something into shared memory, a barrier, something out of it."""
-        reach = self.random.choice(["t", "t", "N - 1 - t", "t * 2", "x * blockDim.y + y"])
+        reach = self.random.choice(["t", "t", "N - 1 - t", "t * 2", "x * blockDim.y * blockDim.z + y"])
         self._barrier()
         self._guarded(f"s[{reach}] = v + {self._element('ab')};")
         self._barrier()
