@@ -197,3 +197,43 @@ def test_other_branches_stay(side: str) -> None:
     )
     program = build_program(ptx.parse(text), "k")
     assert select_values(program) is program
+
+
+# Lanes that have nothing to add are at the loop's header first, and go on without the others.
+ROUNDS = """
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [out];
+    ld.param.u64 %rd3, [count];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd4, %r1, 4;
+    add.u64 %rd5, %rd1, %rd4;
+    add.u64 %rd6, %rd2, %rd4;
+    ld.global.u32 %r2, [%rd5];
+    mov.u32 %r3, 0;
+    mov.u32 %r4, 0;
+head:
+    atom.global.add.u32 %r5, [%rd3], %r2;
+    mad.lo.u32 %r4, %r4, 31, %r5;
+    add.u32 %r3, %r3, 1;
+    setp.gt.u32 %p1, %r3, 6;
+    @%p1 bra done;
+    shr.u32 %r6, %r2, %r3;
+    and.b32 %r6, %r6, 1;
+    setp.eq.u32 %p2, %r6, 0;
+    @%p2 bra head;
+    add.u32 %r2, %r2, 5;
+    bra head;
+done:
+    st.global.u32 [%rd6], %r4;
+    ret;
+"""
+
+
+def test_sides_that_meet_at_a_loops_header_stay_apart() -> None:
+    x = np.random.default_rng(1).integers(0, 100, N, np.uint32)
+    found: list[np.ndarray] = []
+    for engine in CPU_ENGINES:
+        out, count = np.zeros(N, np.uint32), np.zeros(1, np.uint32)
+        run_ptx(kernel(ROUNDS, "u64 x, u64 out, u64 count"), 1, N, (x, out, count), engine=engine)
+        found.append(out)
+    np.testing.assert_array_equal(*found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.engines import engine_mode, worker_threads
 from warpglass import lab, ptx
 from warpglass.codegen.context import SLOT
 from warpglass.codegen.control.turns import turn_helpers
@@ -31,6 +32,13 @@ extern "C" __global__ void last(int *out) {
 extern "C" __global__ void bins(const int *x, unsigned *out) {
     int v = x[blockIdx.x * blockDim.x + threadIdx.x];
     atomicAdd(&out[v & 7], 1u); atomicMax(&out[8], (unsigned)v); atomicXor(&out[9], (unsigned)v);
+}
+extern "C" __global__ void mixed(const int *x, int *out) {
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x) {
+        int v = x[i + blockIdx.x], k = v & 3;
+        if (v & 4) atomicMax(&out[k], v); else atomicMin(&out[k], v - 500);
+        if (v & 8) atomicAdd(&out[4 + k], v); else atomicXor(&out[4 + k], v);
+    }
 }
 extern "C" __global__ void in_shared(float *out) {
     __shared__ float s;
@@ -82,6 +90,14 @@ def test_places_are_given_in_the_order_of_the_threads(threads: int, mode: str):
     assert out[: kept.size].tolist() == kept.tolist()
 
 
+def test_operations_of_two_kinds_on_one_element_have_one_order(threads: int, mode: str):
+    out, want = np.zeros((2, 8), np.int32)
+    launch("mixed", 100, 64, X, out)
+    with engine_mode("reference"), worker_threads(1):
+        launch("mixed", 100, 64, X, want)
+    assert out.tolist() == want.tolist()
+
+
 def test_the_last_thread_wins(threads: int, mode: str):
     out = np.zeros(1, np.int32)
     launch("last", 200, 64, out)
@@ -98,7 +114,14 @@ def test_a_fault_ends_the_turns(threads: int, mode: str):
 
 @pytest.mark.parametrize(
     ("name", "ordered"),
-    [("float_sum", True), ("compact", True), ("last", True), ("bins", False), ("in_shared", False)],
+    [
+        ("float_sum", True),
+        ("compact", True),
+        ("last", True),
+        ("bins", False),
+        ("mixed", True),
+        ("in_shared", False),
+    ],
 )
 def test_only_those_take_turns_whose_order_matters(name: str, ordered: bool):
     compiled = lab.compile(SOURCE, name).compile(())

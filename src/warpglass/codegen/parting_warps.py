@@ -6,7 +6,7 @@ takes little longer than one of a warp. That is worth more than the rounds in wh
 those of other warps. Belongs here: for which kernels that holds.
 
 Threads only load until they have come to what they store, and they load nothing of that. So nobody sees that
-the warps went together, and where one faults, those before it begin again (control/begin_again.py).
+the warps went together, and the thread to blame for a fault is found anyway (engine/cpu/second_look.py).
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ def _assume_vectors(program: Program) -> Inference:
 
 
 def _find_full(blocks: tuple[Block, ...], shape: BlockShape, inference: Inference) -> tuple[bool, ...]:
-    """Blocks that run with all lanes that are emitted: a partial warp begins with fewer, some begin again."""
-    if shape.last != shape.width or shape.together != shape.width or shape.again:
+    """Blocks that run with all lanes that are emitted: a partial warp begins with fewer."""
+    if shape.last != shape.width or shape.together != shape.width:
         return (False,) * len(blocks)
     return find_full(blocks, inference.divergent, inference.pending)
 

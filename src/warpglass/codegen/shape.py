@@ -20,8 +20,7 @@ class BlockShape:
     act are the threads of so many whole rows of the block along x, else all of them are threads. So many
     `blocks` side by side along x run together, a row of each (block_fusion.py). `cluster` are the extents of
     a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and `ranked` that shared
-    addresses have the block's rank in it (isa/cluster.py). Where a lane faults, those of earlier warps may
-    begin `again` (parting_warps.py).
+    addresses have the block's rank in it (isa/cluster.py).
     """
 
     block: Dim3
@@ -32,7 +31,6 @@ class BlockShape:
     explicit: bool = False
     rows: int = 0
     blocks: int = 1
-    again: bool = False
 
     @property
     def threads(self) -> int:
@@ -51,6 +49,11 @@ class BlockShape:
         return self.rows * self.block[0] or self.width
 
     @property
+    def regrouped(self) -> bool:
+        """Whether others run together than the threads of a warp."""
+        return self.blocks > 1 or (self.threads > WIDTH and self.together != WIDTH)
+
+    @property
     def last(self) -> int:
         """Threads of the last group."""
         return self.threads - (self.warps - 1) * self.together
@@ -58,7 +61,7 @@ class BlockShape:
     @property
     def unfused(self) -> BlockShape:
         """The shape in which warps run one by one."""
-        return replace(self, width=WIDTH, rows=0, blocks=1, again=False)
+        return replace(self, width=WIDTH, rows=0, blocks=1)
 
     def extent(self, axis: str) -> int:
         """The block's extent along x, y or z."""

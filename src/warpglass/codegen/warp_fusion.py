@@ -79,7 +79,7 @@ def fuse_warps(
     for one in tried:
         found = infer_kinds(program, one, promises, symbols)
         if not found.pending.divergent_barrier and (small or chains or pays(program, found, one.width)):
-            return replace(one, again=chains), found
+            return one, found
     return shape, inference
 
 

@@ -158,7 +158,7 @@ class _Names:
         variable = self.scene.prepared.module.find(address)
         if variable is not None:
             return plain_name(variable[0].name), variable[1] * 8 // bits, self._type(row, bits)
-        meaning = explain_address(address, self.scene.bound, self.scene.placed)
+        meaning = explain_address(address, self.scene.bound, self.scene.laid.placed)
         if meaning is None or not meaning.allocated:
             return "global memory", address * 8 // bits, self._type(row, bits)
         own = meaning.array.dtype

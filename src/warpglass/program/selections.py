@@ -93,12 +93,16 @@ class _Selections:
         return target if alone and target != index and all(map(_is_quick, block.steps)) else None
 
     def _meeting(self, end: Branch, sides: Sequence[int | None]) -> int | None:
-        """Where both sides of a branch lead, of which one may have nothing to do; None if they part."""
+        """Where both sides of a branch lead, of which one may have nothing to do; None if they part.
+
+        So they do if a side comes behind that place: lanes that are there run first, as at a loop's header.
+        """
         ways = {
             target if side is None else self.blocks[side].successors[0]
             for target, side in zip((end.taken, end.other), sides, strict=True)
         }
-        return ways.pop() if len(ways) == 1 else None
+        meeting = ways.pop()
+        return meeting if not ways and all(side is None or side < meeting for side in sides) else None
 
     def _join(
         self, index: int, end: Branch, sides: Sequence[int | None], chosen: Sequence[str], meeting: int

@@ -37,6 +37,13 @@ done:
     ld.param.u64 %d1, [data]; ld.global.u32 %r1, [total]; st.global.u32 [%d1], %r1;
     ret;
 }
+.visible .entry sums(.param .u64 a, .param .u64 b, .param .u64 c) {
+    .reg .b32 %r<5>; .reg .b64 %d<7>;
+    ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [c]; mov.u32 %r1, %tid.x;
+    mad.wide.u32 %d4, %r1, 4, %d1; mad.wide.u32 %d5, %r1, 4, %d2; mad.wide.u32 %d6, %r1, 4, %d3;
+    ld.global.u32 %r2, [%d4]; ld.global.u32 %r3, [%d5]; add.u32 %r4, %r2, %r3; st.global.u32 [%d6], %r4;
+    ret;
+}
 """
 RESULT = driver.CUresult
 
@@ -257,6 +264,21 @@ def test_what_goes_wrong_in_machine_code_is_told(
     again = ((place, 16), (ctypes.c_uint64, ctypes.c_uint32))
     status = status_of(driver.cuLaunchKernel, add, 1, 1, 1, 32, 1, 1, 0, 0, again, 0)
     assert status == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
+
+
+def test_the_thread_to_blame_in_machine_code_is_that_of_warps_one_by_one(
+    module: Any, made_by_python: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Together, the second warp leaves the first array before the first warp leaves the second array."""
+    sums = ask(driver.cuModuleGetFunction, module, b"sums")
+    a, b, c = (int(ask(driver.cuMemAlloc, 512)) for _ in range(3))
+    kinds = (ctypes.c_uint64,) * 3
+    for short, shorter in ((0, 0),) * 4 + ((4 * 88, 4 * 123),):
+        given = ((a + short, b + shorter, c), kinds)
+        ask(driver.cuLaunchKernel, sums, 1, 1, 1, 128, 1, 1, 0, 0, given, 0)
+    assert len(made_by_python) == 2
+    assert "thread (5, 0, 0)" in capsys.readouterr().err
+    ask(driver.cuDevicePrimaryCtxReset, 0)
 
 
 def test_memory_freed_between_launches_that_repeat(module: Any) -> None:

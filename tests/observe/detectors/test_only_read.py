@@ -86,8 +86,8 @@ def observed(name: str, args: tuple[Any, ...]) -> tuple[Checker, set[int]]:
         checker.begin(begun)
         code = next(iter(begun.scene.executable.probes))
         assert isinstance(code, Instrumentation)
-        rows = np.zeros((layout.FIRST_ARRAY + len(begun.scene.placed), layout.REGION_WORDS), np.int64)
-        for row, one in zip(rows[layout.FIRST_ARRAY :], begun.scene.placed, strict=True):
+        rows = np.zeros((layout.FIRST_ARRAY + len(begun.scene.laid.placed), layout.REGION_WORDS), np.int64)
+        for row, one in zip(rows[layout.FIRST_ARRAY :], begun.scene.laid.placed, strict=True):
             row[[layout.BASE, layout.SIZE]] = one.base, one.allocation.nbytes
         reach = Reach(rows, begun.parameters, begun.scene.prepared.symbols.parameters)
         found.update(

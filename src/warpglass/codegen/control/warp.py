@@ -10,13 +10,10 @@ can be ended from outside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...program import (
     Barrier,
     Block,
     Jump,
-    Step,
     WarpBarrier,
     read_elsewhere,
 )
@@ -34,7 +31,6 @@ from ..steps import Steps
 from ..values.value import Value
 from ..version import Version
 from .barriers import names_barriers
-from .begin_again import BeginAgain, first_store
 from .block_code import MACHINE, BlockCode
 from .clock import Clock
 from .dispatch import TIME_SLICE, Dispatch
@@ -72,7 +68,6 @@ class WarpFunction(BlockCode):
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
         self.few_lanes = FewLanesCode(version, self, words)
-        self._again = BeginAgain(self.builder, program) if version.shape.again else None
 
     def emit(self) -> str:
         """The function's IR."""
@@ -93,7 +88,6 @@ class WarpFunction(BlockCode):
         slots += [*self.lane_code.declare(), *self.few_lanes.declare()]
         slots += declare_tiles(self.tiles, b.width)
         slots += declare_row_stores(self.row_stores, b.width)
-        slots += self._again.declare() if self._again is not None else []
         labels = sum(line.endswith(":") for line in b.lines)
         slots += [*self.registers.declare(labels), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
@@ -201,13 +195,6 @@ class WarpFunction(BlockCode):
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
 
-    def _steps(self, steps: Sequence[Step], mask: str, blend: frozenset[str]) -> None:
-        first = len(steps) if self._again is None else first_store(steps)
-        super()._steps(steps[:first], mask, blend)
-        if self._again is not None and first < len(steps):
-            self._again.note()
-            super()._steps(steps[first:], mask, blend)
-
     def _stay(self, index: int, target: int) -> bool:
         """In front of a loop that is run by how many lanes come to it, few find that they have no round."""
         region = self.few_lanes.regions.get(target)
@@ -294,14 +281,11 @@ class WarpFunction(BlockCode):
             waiting = b.value(f"icmp ne i32 {anyone}, 0")
             b.emit(f"ret i32 {b.value(f'select i1 {waiting}, i32 {RESUME}, i32 {DONE}')}")
         else:
-            ended = str(DONE) if self._again is None else self._again.ended()
-            b.emit(f"ret i32 {ended}")
+            b.emit(f"ret i32 {DONE}")
         b.place("stopped")
         self._put_rows()
         b.emit(f"ret i32 {STOPPED}")
         b.place("fault")
-        if self._again is not None:
-            self._again.begin(self.few_lanes.leave)
         b.emit(f"ret i32 {FAULT}")
 
     def _look(self) -> None:

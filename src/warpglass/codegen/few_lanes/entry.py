@@ -59,11 +59,6 @@ class FewLanesCode:
         if region.few is not None:
             call.emit(region.few)
 
-    def leave(self) -> None:
-        """Where lanes begin again: none is in a region, and nothing is measured."""
-        for header in self._state:
-            OneByOne.leave(self._warp.builder, header)
-
     def end(self) -> None:
         """Where the warp leaves its function: what regions have taken that nothing follows."""
         for header, state in self._state.items():

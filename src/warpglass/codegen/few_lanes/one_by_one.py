@@ -175,16 +175,11 @@ class OneByOne:
         return [f"  {name} = alloca i64\n  store i64 0, ptr {name}" for name in names]
 
     @staticmethod
-    def leave(b: Builder, header: int) -> None:
-        """Lanes come to the region anew."""
-        b.store("i64", str(_OUTSIDE), f"%since_{header}")
-
-    @staticmethod
     def end(b: Builder, header: int, state: int) -> None:
         """At the start of a block behind a region: what it has taken is known if lanes were together."""
         since = b.load("i64", f"%since_{header}")
         measured, on = b.label("measured"), b.label("on")
-        OneByOne.leave(b, header)
+        b.store("i64", str(_OUTSIDE), f"%since_{header}")
         b.branch(b.value(f"icmp ugt i64 {since}, {_FAULTED}"), measured, on, unlikely=True)
         b.place(measured)
         came = b.load("i64", f"%came_{header}")

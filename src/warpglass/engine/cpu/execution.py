@@ -36,6 +36,7 @@ from .order import Order
 from .prepared import Prepared
 from .privatisation import redirect
 from .replay import PATIENCE
+from .second_look import look_again
 from .stalls import StallWatch, explain_stall
 from .thread_pool import LONG_KERNEL, POOL, ThreadPool
 from .tiers import OPTIMISED
@@ -341,7 +342,8 @@ def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float
 # ---------------------------------------------------------------------------------------- explaining
 def _scene(plan: LaunchPlan, launch: Launch, heap: Heap) -> Scene:
     bound = bind(launch, plan.prepared)
-    return Scene(launch, plan.prepared, plan.executable, bound, plan.laid.placed, plan.system, heap)
+    given = plan.laid, plan.ranges, plan.shared
+    return Scene(launch, plan.prepared, plan.executable, bound, *given, plan.system, heap)
 
 
 def bind(launch: Launch, prepared: Prepared) -> Bound:
@@ -362,7 +364,7 @@ def _explain(
     """
     contexts = [worker.context for worker in workers if worker.code == FAULT]
     if contexts:
-        raise explain_fault(scene, contexts)
+        raise explain_fault(*look_again(scene, contexts))
     if watch is not None and watch.stuck:
         raise explain_grid_deadlock(scene, watch.stuck, watch.whole)
     for worker in workers:

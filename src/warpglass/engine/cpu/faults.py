@@ -19,7 +19,7 @@ from ...isa.lanes import RANK_SHIFT
 from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step
 from ..launch.arguments import Bound
 from ..launch.backend import Dim3, Launch, lane_list, unflatten
-from .address_space import GUARD, Meaning, Placed, explain_address
+from .address_space import GUARD, Laid, Meaning, explain_address
 from .heap import Chunk, Heap
 from .object_faults import explain_object
 from .prepared import Executable, Prepared
@@ -54,7 +54,9 @@ class Scene:
     prepared: Prepared
     executable: Executable
     bound: Bound
-    placed: tuple[Placed, ...]
+    laid: Laid
+    ranges: Sequence[int]  # the range table's entries for global memory
+    shared: int  # bytes of shared memory, static and dynamic
     system: System
     heap: Heap
 
@@ -72,9 +74,8 @@ class _Account:
 
 
 # ---------------------------------------------------------------------------------------- errors
-def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
-    """The error for the first fault, in block order, of those that workers recorded."""
-    context = min(contexts, key=lambda c: int(c[SLOT["fault_block"]]))
+def explain_fault(scene: Scene, context: np.ndarray) -> KernelFault:
+    """The error for the fault that a worker has recorded in its words."""
     number = int(context[SLOT["fault_site"]])
     code = scene.executable.code
     block, thread = _position(scene.launch, context, scene.executable.shape)
@@ -99,7 +100,7 @@ def explain_access(scene: Scene, number: int, address: int, block: Dim3, thread:
     """The error for a thread that may not make the access of a site, by number, at an address."""
     site = scene.executable.code.sites[number]
     if site.space == "texture":
-        account = _Account(*explain_object(address, scene.placed), address=address)
+        account = _Account(*explain_object(address, scene.laid.placed), address=address)
         return _error(scene, scene.prepared.steps[site.step], account, None, block, thread)
     explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
     account = explain(scene, site, address)
@@ -213,11 +214,16 @@ def _described(step: Step) -> str:
 
 def _position(launch: Launch, context: np.ndarray, shape: BlockShape) -> tuple[Dim3, Dim3]:
     lane, warp = int(context[SLOT["fault_lane"]]) % shape.width, int(context[SLOT["fault_warp"]])
-    block = int(context[SLOT["fault_block"]])
     if shape.blocks > 1:
-        further, lane = divmod(lane, shape.together)
-        block += further
-    return unflatten(block, launch.grid), unflatten(warp * shape.together + lane, launch.block)
+        lane %= shape.together
+    block = unflatten(faulty_block(context, shape), launch.grid)
+    return block, unflatten(warp * shape.together + lane, launch.block)
+
+
+def faulty_block(context: np.ndarray, shape: BlockShape) -> int:
+    """The block whose fault a worker has recorded: of several that ran together, that of the lane."""
+    first, lane = int(context[SLOT["fault_block"]]), int(context[SLOT["fault_lane"]]) % shape.width
+    return first + lane // shape.together if shape.blocks > 1 else first
 
 
 def _source(step: Step) -> tuple[str, int]:
@@ -264,7 +270,7 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     found = parameters.find(address) if parameters is not None else None
     if found is not None:
         return _explain_parameters(*found, site, address, amount)
-    meaning = explain_address(address, scene.bound, scene.placed)
+    meaning = explain_address(address, scene.bound, scene.laid.placed)
     if meaning is None:
         text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
         return _Account("out-of-bounds", text, address=address)

@@ -108,7 +108,7 @@ def choose_private(
     Rows number `arrays` of the table of ranges are arrays. Also returns whether no atomic operation of the
     kernel reaches memory that workers share: then plain ones do.
     """
-    table = _Table(ranges, parameters)
+    table = RangeTable(ranges, parameters)
     kinds: dict[int, set[_Kind]] = {}
     anywhere: set[_Kind] = set()  # of operations that may reach what cannot be said
     for operation, type_, bases in found.operations:
@@ -136,7 +136,7 @@ def choose_private(
 
 def may_defer(found: Deferrable, ranges: Sequence[int], parameters: Parameters) -> bool:
     """Whether nothing else in a launch reaches the arrays that a kernel's deferrable sums change."""
-    table = _Table(ranges, parameters)
+    table = RangeTable(ranges, parameters)
     (changed, known), (reached, all_known) = table.reached(found.sums), table.reached(found.others)
     named = any(not isinstance(base, Word) for base in found.sums)
     return known and all_known and not named and changed.isdisjoint(reached)
@@ -148,7 +148,7 @@ def _dtype(operation: str, type_: str) -> np.dtype[Any]:
     return np.dtype(f"{kind}{int(type_[1:]) // 8}")
 
 
-class _Table:
+class RangeTable:
     """Which rows of the table of ranges the bases of addresses lead to."""
 
     def __init__(self, ranges: Sequence[int], parameters: Parameters):

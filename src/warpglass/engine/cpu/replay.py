@@ -24,7 +24,9 @@ from .faults import Scene, explain_deadlock, explain_fault
 from .footprint import footprint
 from .heap import Heap
 from .prepared import Executable, Prepared
+from .second_look import look_again
 from .system import System
+from .thread_pool import POOL
 from .worker import Control, Worker
 
 # Steps of a warp, over all warps of the grid, up to which a launch is over sooner than a thread wakes up:
@@ -99,12 +101,14 @@ def make_replay(
         assert launch.resident is not None, "virtual devices make such launches"
         worker.code = code
         bound = launch.resident.bind(prepared)
-        scene = Scene(launch, prepared, executable, bound, laid.placed, system, heap)
+        given = launch.resident.lay_out(), ranges, shared
+        scene = Scene(launch, prepared, executable, bound, *given, system, heap)
         if code == DEADLOCK:
             error = explain_deadlock(scene, worker)
         else:
             assert code == FAULT, f"a short launch has ended with {code}"
-            error = explain_fault(scene, [worker.context])
+            with POOL.lock:
+                error = explain_fault(*look_again(scene, [worker.context]))
         state.note(error)
         return error
 

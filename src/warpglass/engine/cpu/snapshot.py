@@ -38,7 +38,7 @@ class Snapshot:
 
 def _arrays(scene: Scene) -> list[tuple[int, int]]:
     """Host address and bytes of what the launch may write."""
-    allocations = [one.allocation for one in scene.placed]
+    allocations = [one.allocation for one in scene.laid.placed]
     return [(one.address, one.nbytes) for one in allocations if one.nbytes and not one.readonly]
 
 

@@ -49,7 +49,7 @@ class ShadowMemory:
         self.block_shift = layout.STAMP_BITS - self.block_bits
         shape = scene.executable.shape
         rows = [self._module_row(begun, granule["global"]), self._heap_row(begun, granule["global"])]
-        for number, one in enumerate(scene.placed):
+        for number, one in enumerate(scene.laid.placed):
             delta = one.allocation.address - one.base
             row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
             row[layout.FRESH] = int(number in fresh)

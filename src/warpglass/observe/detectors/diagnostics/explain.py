@@ -205,8 +205,8 @@ class _Reader:
                 return None, None, f"address {address:#x}"
             name, index = plain_name(variable[0].name), variable[1] // size
             return name, index, f"{name}[{index}]"
-        address = scene.placed[region - layout.FIRST_ARRAY].base + offset
-        meaning = explain_address(address, scene.bound, scene.placed)
+        address = scene.laid.placed[region - layout.FIRST_ARRAY].base + offset
+        meaning = explain_address(address, scene.bound, scene.laid.placed)
         if meaning is None:
             return None, None, "memory"
         flat = scene.launch.compiled.language != "python"

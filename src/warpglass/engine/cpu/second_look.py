@@ -1,0 +1,120 @@
+"""A second look at a block that has faulted, warp by warp, where others than a warp's lanes ran together.
+
+Of several warps a later one may fault before an earlier one has come to its fault, and rows of threads come
+in an order of their own (codegen/warp_fusion.py). So that the thread to blame is the one that warps one by
+one would name, small code runs the block again; a launch that does not fault pays nothing for that. Belongs
+here: whether a second run goes the way of the first, and the run.
+
+If the kernel loads nothing that it stores to, the second run stores what the first did, and what is missing
+of what comes before the fault. Where arrays are changed in place, it has other memory for all that is stored
+to, whatever that holds, if that decides neither which way threads go nor where they access memory. Else, and
+if nothing faults now since threads race, the fault is the first run's. What later warps of those that ran
+together have stored stays, as what later blocks have stored on other threads does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...codegen.context import FAULT, OK, RANGE_WORDS, SLOT
+from ...program import Program
+from ...program.pointers import MODULE, OWN, Base, find_bases
+from .faults import Scene, faulty_block
+from .prepared import Executable
+from .privatisation import RangeTable
+from .thread_pool import POOL
+from .worker import Worker, aligned
+
+# Seconds that a second run may take.
+_PATIENCE = 10.0
+
+
+def look_again(scene: Scene, contexts: Sequence[np.ndarray]) -> tuple[Scene, np.ndarray]:
+    """The first fault, in block order, of those that workers recorded, as warps one by one come to it.
+
+    Returns the words of the worker that did, and the scene with its code. The pool's lock is held.
+    """
+    context = min(contexts, key=lambda c: int(c[SLOT["fault_block"]]))
+    shape = scene.executable.shape
+    if not shape.regrouped:
+        return scene, context
+    replaced = _replaced(scene)
+    if replaced is None:
+        return scene, context
+    again, worker = _run_again(scene, faulty_block(context, shape), replaced)
+    return (again, worker.context) if worker.code == FAULT else (scene, context)
+
+
+def _run_again(scene: Scene, block: int, replaced: set[int]) -> tuple[Scene, Worker]:
+    """Run a block warp by warp, with other memory for some rows of the table of ranges."""
+    executable = Executable(scene.prepared, scene.executable.shape.unfused, None, None, small=True)
+    worker, control = executable.apart()
+    ranges = list(scene.ranges)
+    others = {row: aligned(ranges[row * RANGE_WORDS + 1]) for row in replaced}
+    for row, memory in others.items():
+        ranges[row * RANGE_WORDS + 2] = memory.ctypes.data - ranges[row * RANGE_WORDS]
+    launch = scene.launch
+    worker.fill(launch.grid, block + 1, 1, scene.laid.parameters, scene.shared, ranges, scene.system.serve)
+    control.clear(block)
+
+    def run(_: int) -> int:
+        worker.code = executable.tiers.run(worker)
+        return OK
+
+    POOL.run(run, 1, control.stop, min(launch.timeout, _PATIENCE), brief=False)
+    return replace(scene, executable=executable), worker
+
+
+def _replaced(scene: Scene) -> set[int] | None:
+    """The rows of the table of ranges that a second run needs other memory for; None if it goes astray."""
+    program, module = scene.prepared.program, scene.prepared.module
+    bases = find_bases(program.blocks, program.registers, frozenset(one.name for one in program.variables))
+    table = RangeTable(scene.ranges, (scene.laid.parameters, scene.prepared.symbols.parameters))
+    starts = set(module.words[::RANGE_WORDS])
+    variables = {row for row, start in enumerate(scene.ranges[::RANGE_WORDS]) if start in starts}
+
+    def reached(steps: set[int]) -> tuple[set[int], bool]:
+        found = {base for number in steps for base in bases[number]}
+        rows, known = table.reached(found)
+        return rows | variables if MODULE in found else rows, known
+
+    accesses = {
+        step.number: access
+        for block in program.blocks
+        for step in block.steps
+        if (access := step.match.load_or_store) is not None
+    }
+    stored, known = reached({number for number, access in accesses.items() if access.writes})
+    if not known:
+        return None
+    changing = set[int]()
+    for number, access in accesses.items():
+        rows, known = reached({number})
+        if not access.writes and not (known and rows.isdisjoint(stored)):
+            changing.add(number)
+    if not changing:
+        return set()
+    return None if _decide(program, bases, changing) else stored
+
+
+def _decide(program: Program, bases: Mapping[int, frozenset[Base]], loads: set[int]) -> bool:
+    """Whether what some steps load decides which way threads go, or where they access memory."""
+    steps = [step for block in program.blocks for step in block.all_steps]
+    sought = {name for block in program.blocks for name in block.read_at_end}
+    for step in steps:
+        guard = step.instruction.guard
+        sought |= {guard.register} if guard is not None else set()
+        if step.match.load_or_store is not None and step.address_register is not None:
+            sought.add(step.address_register)
+    own = [step for step in steps if step.match.load_or_store is not None and OWN in bases[step.number]]
+    before = 0
+    while len(sought) > before:
+        before = len(sought)
+        through = not all(sought.isdisjoint(step.writes) for step in own)  # what is stored to shared memory
+        for step in steps:
+            if not sought.isdisjoint(step.writes) or (through and step in own and not step.writes):
+                sought |= step.reads
+    return any(step.number in loads and not sought.isdisjoint(step.writes) for step in steps)
