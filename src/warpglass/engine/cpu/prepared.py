@@ -35,6 +35,7 @@ from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
 from .experience import Experience
 from .generated import Generated, fresh, known_code, known_facts
+from .ready import Ready
 from .specialisation import Specialisations, simplifies
 from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before
 from .worker import Control, Worker
@@ -97,6 +98,7 @@ class Executable:
         self.shape = self.code.shape
         self.control = Control()
         self.experience = Experience()
+        self.ready: Ready | None = None  # the workers as a kept plan has them filled in
         self.busy = False  # a launch uses the buffers while others are made
         self._superseded = False
         self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier, small=small, apart=apart)
@@ -183,6 +185,7 @@ class Executable:
 
     def release(self) -> None:
         """Give back the workers' buffers, which observers may have made large."""
+        self.ready = None
         self._workers.clear()
         self._leaving.clear()
         self._clusters.clear()

@@ -32,8 +32,9 @@ from ...host.environment import read
 from ...host.locks import slot
 from ...source.apart import FailedApart, OverBudget
 from ...source.cache import Cache, digest, directory
+from .crew import LONG_KERNEL
 from .generated import Generated
-from .thread_pool import BRIEF, LONG_KERNEL
+from .thread_pool import BRIEF
 from .worker import Worker
 
 VARIABLE = "WARPGLASS_TIER"
@@ -140,7 +141,10 @@ class Tiers:
     def run(self, worker: Worker) -> int:
         """Run a worker's blocks, with better code from the block on at which there is some."""
         machine = self._machine if self._waiting is None else self.newest()  # the name keeps it alive
-        code = machine.run(worker.address)
+        return self.go_on(worker, machine.run(worker.address))
+
+    def go_on(self, worker: Worker, code: int) -> int:
+        """Go on with a worker where the newest code has returned `code`; what it has ended with."""
         if code == RETIRED and self.tier == SMALL:
             return OK  # what goes on is not of this kind (backend.py)
         if code == RETIRED:
