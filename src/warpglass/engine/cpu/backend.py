@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -19,7 +18,6 @@ from ... import devices
 from ...codegen import Instrument, Probe
 from ...devices import Device
 from ...errors import ArgumentError, LaunchError
-from ...host.cores import cpu_name
 from ...program import Program
 from ...source.compiled import Compiled
 from ..launch.arguments import Bound
@@ -31,7 +29,7 @@ from .admission import admit
 from .execution import Begun
 from .footprint import most_resident
 from .heap import Heap
-from .launch_plan import LaunchPlan, PlanCache, make_plan
+from .launch_plan import LaunchPlan, PlanCache, describe, make_plan
 from .order import Order
 from .prepared import Executable, Prepared, prepare
 from .replay import Replay, is_short, make_replay
@@ -61,7 +59,7 @@ class CpuBackend:
     @property
     def description(self) -> str:
         """The device line of a report."""
-        return _description(thread_count())
+        return describe(thread_count())
 
     # ------------------------------------------------------------------------------------ launching
     def run(self, launch: Launch) -> Outcome:
@@ -74,7 +72,7 @@ class CpuBackend:
                 key, plan = (None, None) if launch.alongside is not None else self._plans.find(launch)
                 if plan is not None and not plan.executable.busy:
                     POOL.settle()
-                    return _outcome(execution.rerun(plan, launch, self._heap), plan.executable)
+                    return _outcome(execution.rerun(plan, launch, self._heap), plan)
             return self._run_new(launch, key)
         except LaunchError as error:
             self._state.note(error)
@@ -100,7 +98,7 @@ class CpuBackend:
             if key is not None and settled:
                 self._plans.keep(key, launch, plan, general, hot)
             raise_exception(launch.compiled, prepared.module.read)
-        return _outcome(seconds, executable)
+        return _outcome(seconds, plan)
 
     def observe(
         self,
@@ -229,8 +227,8 @@ class CpuBackend:
         return first
 
 
-def _outcome(seconds: float, executable: Executable) -> Outcome:
-    return Outcome(seconds, "engine", unoptimised=executable.tiers.unoptimised)
+def _outcome(seconds: float, plan: LaunchPlan) -> Outcome:
+    return Outcome(seconds, "engine", 0.0, plan.executable.tiers.unoptimised, plan.device)
 
 
 def _assign(launch: Launch) -> None:
@@ -258,9 +256,3 @@ def _parts(blocks: int, sample: Sequence[int] | None) -> list[tuple[range, bool]
         parts.append((range(block, block + 1), True))
         done = block + 1
     return [*parts, (range(done, blocks), False)] if done < blocks else parts
-
-
-@lru_cache
-def _description(threads: int) -> str:
-    plural = "" if threads == 1 else "s"
-    return f"warpglass engine on {cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"

@@ -15,13 +15,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, prod
 
 import numpy as np
 
 from ...codegen.context import RANGE_WORDS
 from ...host.budget import MEMORY, memory_limit
-from ...host.cores import core_count, spare_cores
+from ...host.cores import core_count, cpu_name, spare_cores
 from ...host.environment import reader
 from ..launch.arguments import Bound
 from ..launch.arrays import signature_of
@@ -82,6 +83,7 @@ class LaunchPlan:
     known: tuple[int | None, int, bool]  # the kernel's experience that it follows from
     clustered: bool  # blocks of a cluster wait for each other, or reach each other's shared memory
     whole: bool  # the code runs all blocks, even if it is small code and there is better before the end
+    device: str  # the engine, in words
 
     @property
     def shared_work(self) -> bool:
@@ -175,7 +177,15 @@ def make_plan(
         experience.known,
         facts.clustered,
         executable.small and (waits or not apart),
+        describe(thread_count()),
     )
+
+
+@lru_cache
+def describe(threads: int) -> str:
+    """The engine as reports name it."""
+    plural = "" if threads == 1 else "s"
+    return f"warpglass engine on {cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"
 
 
 def _taken_at_once(blocks: int, workers: int) -> int:

@@ -105,13 +105,15 @@ class Outcome:
     """What a launch took. `label` says what kind of time it is; the two are never mixed up.
 
     `seconds` is the kernel alone; `transfer_seconds` is copying NumPy arrays to the device and back.
-    `unoptimised` says that the engine was to optimise the kernel, and could not within its limits.
+    `unoptimised` says that the engine was to optimise the kernel, and could not within its limits. `device`
+    is the back end's description, if it is at hand.
     """
 
     seconds: float
     label: str  # "engine" (wall time of the CPU engine) or "gpu" (events on the device)
     transfer_seconds: float = 0.0
     unoptimised: bool = False
+    device: str = ""
 
 
 class Backend(Protocol):
