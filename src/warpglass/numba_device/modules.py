@@ -326,9 +326,9 @@ class _Invocation:
         return self._memory.lay_out(self.parameters)
 
     @property
-    def signature(self) -> Hashable:
-        """The parameters, and the state of the memory's layout."""
-        return self.parameters, self._memory.layout
+    def layout(self) -> Hashable:
+        """The state of the memory's layout."""
+        return self._memory.layout
 
     def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
         """What of the device's memory was written before the launch."""

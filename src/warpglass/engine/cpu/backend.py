@@ -69,10 +69,11 @@ class CpuBackend:
             _assign(launch)
         try:
             with POOL.lock:
-                key, plan = (None, None) if launch.alongside is not None else self._plans.find(launch)
+                known = (None, None, None) if launch.alongside is not None else self._plans.find(launch)
+                key, plan, parameters = known
                 if plan is not None and not plan.executable.busy:
                     POOL.settle()
-                    return _outcome(execution.rerun(plan, launch, self._heap), plan)
+                    return _outcome(execution.rerun(plan, launch, self._heap, parameters), plan)
             return self._run_new(launch, key)
         except LaunchError as error:
             self._state.note(error)
@@ -87,7 +88,7 @@ class CpuBackend:
             hot = general.tiers.hot
             executable, settled = general, False
             if launch.alongside is None:
-                executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
+                executable, settled = prepared.specialised(general, launch.grid, bound.values)
             clear_exception(launch.compiled, prepared.module.clear)
             plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)))
             seconds, _ = execution.run(plan, launch, self._heap)
@@ -95,8 +96,8 @@ class CpuBackend:
                 rest = replace(launch, timeout=max(0.0, launch.timeout - seconds))
                 better = prepared.executable(launch.block, launch.grid, bound, None, cluster)
                 seconds += execution.run(self._plan(rest, prepared, better, bound, left), rest, self._heap)[0]
-            if key is not None and settled:
-                self._plans.keep(key, launch, plan, general, hot)
+            if key is not None:
+                self._plans.keep(key, launch, plan, general, hot, settled)
             raise_exception(launch.compiled, prepared.module.read)
         return _outcome(seconds, plan)
 

@@ -72,12 +72,15 @@ def run(
     begin: Callable[[Begun], None] | None = None,
     order: Order | None = None,
     kept: bool = False,
+    parameters: bytes | None = None,
 ) -> tuple[float, list[Worker]]:
     """Run a plan's blocks, the pool's lock held; returns seconds and workers. Raises what went wrong.
 
     `begin` is called when all is ready to run; `kept` says that the plan is kept for more launches than this.
+    `parameters` are the launch's where they are others than the plan's.
     """
     workers = _prepare(plan, launch, kept)
+    _set_parameters(workers, parameters)
     running, listed = _put_in_order(order, plan, workers)
     clusters = None
     if plan.clustered:
@@ -116,9 +119,10 @@ def run(
     return seconds, workers
 
 
-def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
+def rerun(plan: LaunchPlan, launch: Launch, heap: Heap, parameters: bytes | None) -> float:
     """Run a kept plan again, the pool's lock held; returns seconds. Raises what went wrong.
 
+    `parameters` are the launch's where they are others than the plan's.
     If the launching thread is a worker and its executable has done nothing else since, buffers hold all but
     the results of the last run. What kept plans have none of is left out: calls of the runtime, grid barriers,
     an order, observers.
@@ -127,7 +131,8 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     ready, guarded = executable.ready, not plan.joins and _joins_guarded(plan, launch)
     fits = ready is not None and ready.plan is plan and not plan.private
     if ready is None or not fits or not (guarded or plan.joins) or POOL.alongside:
-        return run(plan, launch, heap, kept=True)[0]
+        return run(plan, launch, heap, kept=True, parameters=parameters)[0]
+    _set_parameters(ready.workers, parameters)
     executable.begin(plan.blocks.start)
     started = time.perf_counter()
     if not guarded:
@@ -135,7 +140,7 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     else:
         try:
             if not GUARD.begin(executable, launch.timeout, LONG_KERNEL):
-                return run(plan, launch, heap, kept=True)[0]
+                return run(plan, launch, heap, kept=True, parameters=parameters)[0]
             failed, late = _run_ready(plan, ready, launch.timeout)
             late |= GUARD.end()
         except BaseException:
@@ -191,6 +196,11 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
         _fill(worker, plan, launch, number + 1 if cooperative else plan.blocks.stop)
     plan.system.workers = workers
     return workers
+
+
+def _set_parameters(workers: Sequence[Worker], parameters: bytes | None) -> None:
+    for worker in () if parameters is None else workers:
+        worker.set_parameters(parameters)
 
 
 def _prepare_clusters(plan: LaunchPlan, launch: Launch) -> list[Worker]:

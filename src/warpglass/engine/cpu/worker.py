@@ -319,13 +319,17 @@ class Worker:
         while low < len(ranges) and ranges[low] < SHARED_WINDOW:
             low += RANGE_WORDS
         struct.pack_into(f"={count}q", self._range_bytes, 0, *ranges[:low], *window, *ranges[low:])
-        self._parameter_bytes[: len(parameters)] = parameters
+        self.set_parameters(parameters)
         self._sites.fill(0)  # their ranges were another launch's
         self.words.fill(0)
         words[_GRID], words[_GRID + 1], words[_GRID + 2] = grid
         words[_BLOCKS], words[_CHUNK] = blocks, chunk
         words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
         _CONTEXT.pack_into(self._context_bytes, 0, *words)
+
+    def set_parameters(self, block: bytes) -> None:
+        """Fill in the parameters of a launch."""
+        self._parameter_bytes[: len(block)] = block
 
     def keep_filling(self) -> int:
         """Remember the words of the context as they are, for `refill`; where that is kept."""

@@ -59,8 +59,13 @@ class Resident(Protocol):
         ...
 
     @property
-    def signature(self) -> Hashable:
-        """What tells its parameters and memory from another launch's, while what it has laid out is kept."""
+    def parameters(self) -> bytes:
+        """The block of its parameters."""
+        ...
+
+    @property
+    def layout(self) -> Hashable:
+        """What tells its memory from another launch's, while what it has laid out is kept."""
         ...
 
     def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
