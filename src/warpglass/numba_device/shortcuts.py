@@ -58,7 +58,8 @@ LaunchKey = tuple[int, Dim3, Dim3, int, int]  # function, grid, block, shared me
 class Repeatable:
     """A launch that machine code can make, with offset and size of each parameter, and the size of all.
 
-    `failed` is called with the code that the kernel has ended with, and its parameters, when it ends early.
+    `failed` is called with the code that the kernel has ended with, and its parameters, when it ends early, or
+    with BEGUN and the number of blocks that have run, when it takes long.
     """
 
     replay: Replay
@@ -205,6 +206,8 @@ class Shortcuts:
             "spent": 0,
             "most": _MOST,
             "serial": kept.serial,
+            "blocks": replay.blocks,
+            "slice": replay.slice,
         }
         buffer = (ctypes.c_uint64 * len(RECORD))(*(words[name] for name in RECORD))
         with self._putting:  # the table and what is kept for it change together

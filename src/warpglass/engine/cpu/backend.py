@@ -28,6 +28,7 @@ from . import execution
 from .admission import admit
 from .execution import Begun
 from .footprint import most_resident
+from .guard import hears_signals
 from .heap import Heap
 from .launch_plan import LaunchPlan, PlanCache, describe, make_plan
 from .order import Order
@@ -69,8 +70,8 @@ class CpuBackend:
             _assign(launch)
         try:
             with POOL.lock:
-                known = (None, None, None) if launch.alongside is not None else self._plans.find(launch)
-                key, plan, parameters = known
+                apart = launch.alongside is not None or launch.begun > 0
+                key, plan, parameters = (None, None, None) if apart else self._plans.find(launch)
                 if plan is not None and not plan.executable.busy:
                     POOL.settle()
                     return _outcome(execution.rerun(plan, launch, self._heap, parameters), plan)
@@ -90,7 +91,7 @@ class CpuBackend:
             if launch.alongside is None:
                 executable, settled = prepared.specialised(general, launch.grid, bound.values)
             clear_exception(launch.compiled, prepared.module.clear)
-            plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)))
+            plan = self._plan(launch, prepared, executable, bound, range(launch.begun, prod(launch.grid)))
             seconds, _ = execution.run(plan, launch, self._heap)
             if (left := plan.left) is not None:
                 rest = replace(launch, timeout=max(0.0, launch.timeout - seconds))
@@ -147,9 +148,12 @@ class CpuBackend:
         return Outcome(seconds, "engine"), Observed(prepared.program, observed.probes, totals)
 
     def replay(self, launch: Launch) -> Replay | None:
-        """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short."""
+        """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short.
+
+        If its kernel has loops, it is as short as it was the last time, and nobody may have to end it.
+        """
         prepared = _prepared(launch)
-        if launch.resident is None or not is_short(prepared, launch):
+        if launch.resident is None or not (is_short(prepared, launch) or self._was_brief(launch)):
             return None
         with POOL.lock:
             bound = launch.resident.bind(prepared)
@@ -157,6 +161,13 @@ class CpuBackend:
             executable = prepared.executable(launch.block, launch.grid, bound, None, cluster)
             laid = launch.resident.lay_out()
             return make_replay(launch, prepared, executable, laid, self._state, self._heap)
+
+    def _was_brief(self, launch: Launch) -> bool:
+        plan = self._plans.find(launch)[1]
+        if plan is None or plan.count > 1 or not plan.may_join:
+            return False
+        tiers = plan.executable.tiers
+        return tiers.brief and tiers.frugal and not hears_signals()
 
     def static_shared(self, compiled: Compiled) -> int:
         """Bytes of shared memory that a kernel declares itself."""

@@ -40,7 +40,6 @@ from .ready import Ready
 from .replay import PATIENCE
 from .stalls import StallWatch, explain_stall
 from .thread_pool import POOL, ThreadPool
-from .tiers import OPTIMISED
 from .worker import Worker
 
 _CHANGES = SLOT["changes"]
@@ -344,7 +343,7 @@ def _ready(plan: LaunchPlan, workers: Sequence[Worker], kept: bool) -> Ready:
 def _joins_guarded(plan: LaunchPlan, launch: Launch) -> bool:
     """Whether the launching thread may be a worker while somebody looks after it."""
     tiers = plan.executable.tiers
-    known = plan.may_join and tiers.short and tiers.tier == OPTIMISED
+    known = plan.may_join and tiers.short and tiers.frugal
     return known and launch.timeout >= PATIENCE and launch.alongside is None and not POOL.alongside
 
 

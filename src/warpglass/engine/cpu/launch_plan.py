@@ -55,9 +55,6 @@ _MOST_WATCHED = 256
 _MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
-# Characters of quick code's IR up to which optimised code, which is shorter, has room on any thread's stack:
-# frames of 50 KB have been seen.
-_LONGEST_JOINED = 1 << 20
 _DOUBLE = struct.Struct("d")
 # Types of which equal values are the same to a kernel, and others that a key has by their bytes.
 _BY_VALUE = frozenset([int, bool, type(None), *[np.dtype(char).type for char in "bBhHiIlLqQ"]])
@@ -156,7 +153,6 @@ def make_plan(
         watched = executable.probes or prepared.allocates  # what is known of all workers from the start
         resident = min(resident, len(blocks), affordable(need, launch.compiled.name, 2 * resident, None) // 2)
         resident = max(count, min(resident, _MOST_WATCHED) if watched else resident)
-    fits = not executable.probes and executable.tiers.length <= _LONGEST_JOINED
     private, own, defers = (), False, False
     if count > 1 and apart and not (facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
@@ -177,7 +173,7 @@ def make_plan(
         1 if turns or waits else _taken_at_once(len(blocks), count),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
-        apart and not (watched or alone or facts.services or executable.small) and fits,
+        apart and not (watched or alone or facts.services or executable.small or executable.probes),
         private,
         count == 1 or own or (turns and facts.in_turns),
         _MOST_DEFERRED if defers else 0,

@@ -101,6 +101,7 @@ class Launch:
     cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
     cluster: Dim3 | None = None  # extents in blocks; None: as the kernel says, else one block
     place: str = ""  # where in the program it is asked for, if another thread makes it
+    begun: int = 0  # blocks that have run
     # It may wait for other launches, made while it runs; says whether the program itself waits for its end.
     alongside: Callable[[], bool] | None = None
 
