@@ -162,7 +162,7 @@ class Guard:
 
 def hears_signals() -> bool:
     """Whether Python has handlers of signals, as for Ctrl-C; in a program that is not Python's it has none."""
-    return any(callable(signal.getsignal(number)) for number in signal.valid_signals())
+    return any(callable(signal.getsignal(number)) for number in (signal.SIGINT, *range(1, signal.NSIG)))
 
 
 GUARD = Guard()  # the process's own
