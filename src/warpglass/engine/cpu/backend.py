@@ -7,7 +7,7 @@ stream, but for those that may wait for others (`Launch.alongside`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -30,7 +30,7 @@ from .execution import Begun
 from .footprint import most_resident
 from .guard import hears_signals
 from .heap import Heap
-from .launch_plan import LaunchPlan, PlanCache, describe, make_plan
+from .launch_plan import Key, LaunchPlan, PlanCache, describe, make_plan
 from .order import Order
 from .prepared import Executable, Prepared, prepare
 from .replay import Replay, is_short, make_replay
@@ -80,7 +80,7 @@ class CpuBackend:
             self._state.note(error)
             raise
 
-    def _run_new(self, launch: Launch, key: Hashable) -> Outcome:
+    def _run_new(self, launch: Launch, key: Key | None) -> Outcome:
         """Run a launch that has no plan yet. A plan that will hold again is kept."""
         prepared, bound, cluster = self._bind(launch)
         with POOL.lock:

@@ -43,8 +43,8 @@ class Native:
     """What the parts of a launch begin with: the `newest` machine code.
 
     `table` is the address of two words for each part: its context, and what is copied over that first, of
-    `words` words, or 0. `goes_on` gets the number of a part and what machine code has returned, if that is not
-    OK, and returns what the part has ended with. `keep` is what the addresses lead to.
+    `words` words, or 0. `goes_on` gets the number of a part and what machine code has returned, if that is
+    not OK, and returns what the part has ended with. `keep` is what the addresses lead to.
     """
 
     newest: Callable[[], MachineCode]

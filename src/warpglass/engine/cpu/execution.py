@@ -121,10 +121,9 @@ def run(
 def rerun(plan: LaunchPlan, launch: Launch, heap: Heap, parameters: bytes | None) -> float:
     """Run a kept plan again, the pool's lock held; returns seconds. Raises what went wrong.
 
-    `parameters` are the launch's where they are others than the plan's.
-    If the launching thread is a worker and its executable has done nothing else since, buffers hold all but
-    the results of the last run. What kept plans have none of is left out: calls of the runtime, grid barriers,
-    an order, observers.
+    `parameters` are the launch's where they are others than the plan's. If the launching thread is a worker
+    and its executable has done nothing else since, buffers hold all but the results of the last run. What
+    kept plans have none of is left out: calls of the runtime, grid barriers, an order, observers.
     """
     executable = plan.executable
     ready, guarded = executable.ready, not plan.joins and _joins_guarded(plan, launch)
@@ -184,9 +183,8 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
         known = executable.probes or plan.prepared.allocates
         workers = executable.leaving(plan.resident if known else plan.count, alone=plan.count == 1)
     elif kept and executable.ready is not None and executable.ready.plan is plan and not POOL.alongside:
-        workers = executable.ready.workers
-        plan.system.workers = workers
-        return workers
+        plan.system.workers = executable.ready.workers
+        return executable.ready.workers
     else:
         workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
     for number, worker in enumerate(workers):
@@ -198,8 +196,9 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
 
 
 def _set_parameters(workers: Sequence[Worker], parameters: bytes | None) -> None:
-    for worker in () if parameters is None else workers:
-        worker.set_parameters(parameters)
+    if parameters is not None:
+        for worker in workers:
+            worker.set_parameters(parameters)
 
 
 def _prepare_clusters(plan: LaunchPlan, launch: Launch) -> list[Worker]:
@@ -330,7 +329,7 @@ def _run(
     return any(codes), late or in_vain
 
 
-def _ready(plan: LaunchPlan, workers: Sequence[Worker], kept: bool) -> Ready:
+def _ready(plan: LaunchPlan, workers: list[Worker], kept: bool) -> Ready:
     """The workers as they are; a plan that is kept finds them so again."""
     executable = plan.executable
     ready = executable.ready

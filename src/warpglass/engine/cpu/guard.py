@@ -161,7 +161,7 @@ class Guard:
 
 
 def hears_signals() -> bool:
-    """Whether Python has handlers of signals, as for Ctrl-C; in a program that is not Python's it has none."""
+    """Whether Python has handlers of signals, as for Ctrl-C: in programs that are not Python it has none."""
     return any(callable(signal.getsignal(number)) for number in (signal.SIGINT, *range(1, signal.NSIG)))
 
 

@@ -60,7 +60,7 @@ _DOUBLE = struct.Struct("d")
 _BY_VALUE = frozenset([int, bool, type(None), *[np.dtype(char).type for char in "bBhHiIlLqQ"]])
 _NUMBERS = (np.number, np.bool_)
 # What a plan follows from: all but the numbers among a launch's arguments, and these.
-_Key = tuple[Hashable, Hashable]
+Key = tuple[Hashable, Hashable]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,10 +228,10 @@ class PlanCache:
 
     def __init__(self, heap: Heap) -> None:
         self._heap = heap
-        self._kept: dict[_Key, _Kept] = {}
+        self._kept: dict[Key, _Kept] = {}
         self._lasting: dict[Hashable, _Lasting] = {}
 
-    def find(self, launch: Launch) -> tuple[_Key | None, LaunchPlan | None, bytes | None]:
+    def find(self, launch: Launch) -> tuple[Key | None, LaunchPlan | None, bytes | None]:
         """The launch's key, None if it has to be planned each time, and the plan if there is one.
 
         With a plan that is for other launches as well come the parameters of this one. Raises ArgumentError.
@@ -244,7 +244,7 @@ class PlanCache:
             return key, None, None
         return key, kept.plan, None
 
-    def _find_lasting(self, launch: Launch, key: _Key | None) -> tuple[LaunchPlan | None, bytes | None]:
+    def _find_lasting(self, launch: Launch, key: Key | None) -> tuple[LaunchPlan | None, bytes | None]:
         """A plan for launches that differ in numbers, and this one's parameters.
 
         Numbers that come twice in a row are better off with a plan of their own.
@@ -272,7 +272,7 @@ class PlanCache:
         return plan, parameters
 
     def keep(
-        self, key: _Key, launch: Launch, plan: LaunchPlan, general: Executable, hot: bool, settled: bool
+        self, key: Key, launch: Launch, plan: LaunchPlan, general: Executable, hot: bool, settled: bool
     ) -> None:
         """Remember a plan for the launch's key.
 
@@ -306,7 +306,7 @@ def _put(plans: dict[Any, Any], key: Hashable, plan: object) -> None:
 
 
 def _given(launch: Launch, plan: LaunchPlan) -> tuple[Sequence[object], bytes]:
-    """The values of a launch's parameters, and their block, where all but its numbers is as it was planned."""
+    """The values of a launch's parameters, and their block, where all but numbers is as it was planned."""
     if launch.resident is None:
         return plan.prepared.binder.rebind(plan.laid.parameters, launch.args)
     return launch.resident.bind(plan.prepared).values, launch.resident.parameters
@@ -322,7 +322,7 @@ def _settings() -> None:
         setting()
 
 
-def _key(launch: Launch) -> _Key | None:
+def _key(launch: Launch) -> Key | None:
     """What a plan for a launch follows from; None if that cannot be said in short."""
     frame: list[Hashable] = []
     numbers: list[Hashable] = []

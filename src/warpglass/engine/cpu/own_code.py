@@ -1,4 +1,4 @@
-"""Machine code of the engine itself, not of a kernel: LLVM IR that is written by hand, kept on disk by content."""
+"""Machine code of the package itself, not of a kernel: LLVM IR written by hand, kept on disk by content."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from .worker import Worker
 class Ready:
     """The workers of a launch by a plan, as they are now."""
 
-    def __init__(self, plan: object, tiers: Tiers, workers: Sequence[Worker]):
+    def __init__(self, plan: object, tiers: Tiers, workers: list[Worker]):
         self.plan = plan
         self.workers = workers
         self._tiers = tiers

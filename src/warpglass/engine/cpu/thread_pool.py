@@ -17,7 +17,7 @@ from ...host.cores import core_count, current_core, own_cores, spare_cores, stay
 from ...host.environment import read
 from .crew import Crew, Flight, Job, Native
 
-# Seconds that the launching thread stays awake for the end of a small kernel, and the others for the next one:
+# Seconds that the launching thread stays awake for the end of a small kernel, and the others for the next:
 # to wake a sleeping thread takes longer than many run (20 to 70 us on a virtual machine).
 _SMALL_KERNEL = 50e-6
 # Seconds that a launch of a small kernel may seem to take, to wake up the launching thread included.
@@ -80,10 +80,10 @@ class ThreadPool:
 
         A negative return value means that the job failed. `stop` must make all jobs return soon; `notice` is
         called if they run for longer than LONG_KERNEL. Other threads than this one begin with what is
-        `native`. `brief` says that they may end within moments, so that it is worth a core to stay awake. With
-        `joins` the launching thread is worker 0 itself: for what is over soon, since nothing reaches Python
-        meanwhile. Then the others end soon after it. `shared` says that workers take what there is to do from
-        one place: who comes when it is done is not waited for.
+        `native`. `brief` says that they may end within moments, so that it is worth a core to stay awake.
+        With `joins` the launching thread is worker 0 itself: for what is over soon, since nothing reaches
+        Python meanwhile. Then the others end soon after it. `shared` says that workers take what there is to
+        do from one place: who comes when it is done is not waited for.
         """
         if joins and workers == 1:
             return [job(0)], False

@@ -187,17 +187,17 @@ class Binder:
         `block` is the other's. Raises ArgumentError.
         """
         values: list[Any] = list(self.layout.format.unpack(block))
-        first = position = 0
-        try:
-            for position, (slot, arg) in enumerate(zip(self._slots, args, strict=True)):
-                if isinstance(arg, np.ndarray):
-                    first += len(slot.fill)
-                    continue
+        first = 0
+        for position, (slot, arg) in enumerate(zip(self._slots, args, strict=True)):
+            if isinstance(arg, np.ndarray):
+                first += len(slot.fill)
+                continue
+            try:
                 found = self._bind_value(slot, arg)
-                values[first : first + len(found)] = found
-                first += len(found)
-        except Misfit as problem:
-            raise self._refusal(position, problem) from None
+            except Misfit as problem:
+                raise self._refusal(position, problem) from None
+            values[first : first + len(found)] = found
+            first += len(found)
         return values, _packed(values, self.layout)
 
     def _bind_value(self, slot: _Slot, arg: object) -> list[Value | Reference]:
