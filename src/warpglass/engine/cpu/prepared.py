@@ -360,7 +360,8 @@ class Prepared:
                 return None
 
         start = in_background if tier is None else _now
-        special, settled = self._specialisations.find((general, grid), values, make, start)
+        key = general.shape, self.baked(values), grid
+        special, settled = self._specialisations.find(key, values, make, start)
         return special or general, settled
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
