@@ -25,6 +25,7 @@ class ChosenLoads(Patterns):
         All are loaded if all lie inside; where one does not, only what is chosen may say who is wrong.
         """
         b, whole = self.builder, self.builder.vector(type_)
+        load_any = super().load_any  # what it finds out stays here
         bad, runs = "false", []
         for one in choice.values:
             low, places = self._places(site, one)
@@ -45,6 +46,6 @@ class ChosenLoads(Patterns):
             return found
 
         def careful() -> tuple[list[str], str]:
-            return self.load_any(site, address, type_, count, mask, indexed), b.block
+            return load_any(site, address, type_, count, mask, indexed), b.block
 
         return self.load_either(bad, whole, quick, careful)
