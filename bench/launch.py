@@ -2,9 +2,10 @@
 
     python bench/launch.py
 
-The kernel is a small vector addition, so its own time hardly counts. The first launch of a process is
-measured with PTX and machine code in the disk cache and the package's byte code compiled, in parts: importing
-NumPy (which any program that has arrays does), importing warpglass, loading the kernel, the launch.
+The kernels are a small vector addition and a loop of few rounds, so their own time hardly counts; those of a
+program are launched by bench/launch.cu. The first launch of a process is measured with PTX and machine code
+in the disk cache and the package's byte code compiled, in parts: importing NumPy (which any program that has
+arrays does), importing warpglass, loading the kernel, the launch.
 
 Compiling is from PTX to machine code that is ready to run, of the reduction ladder's C++ kernels: quick code
 and optimised code that are nowhere yet, and what is known from the disk. It is the processor's time.
@@ -12,6 +13,7 @@ and optimised code that are nowhere yet, and what is known from the disk. It is 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import statistics
@@ -36,6 +38,11 @@ SOURCE = r"""
 extern "C" __global__ void add(float* out, const float* x, const float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = x[i] + y[i];
+}
+extern "C" __global__ void rounds(float* out, int n) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum = sum * 0.5f + 1;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 """
 FIRST = """
@@ -146,6 +153,11 @@ def main() -> None:
     for grid in (1, 2, 16):
         least, middle = later_launches(lambda grid=grid: kernel[grid, 64](out, x, y, 64 * grid), 2000)
         print(f"later launch, grid {grid:3d}, block 64: median {middle:6.1f} us, least {least:6.1f} us")
+    loop, numbers = lab.compile(SOURCE, "rounds"), itertools.count()
+    least, middle = later_launches(lambda: loop[16, 64](out, 4), 5000)
+    print(f"later launch of a loop: median {middle:6.1f} us, least {least:6.1f} us")
+    least, middle = later_launches(lambda: loop[16, 64](out, next(numbers) % 9), 5000)
+    print(f"with another number each time: median {middle:6.1f} us, least {least:6.1f} us")
     print_compile_times()
 
 

@@ -89,7 +89,7 @@ def test_whatever_differs_is_seen(scale: wg.Kernel, made: list[str]) -> None:
             want[:n] = np.float32(by) * x[:n]
             np.testing.assert_array_equal(np.isnan(out), np.isnan(want))
             assert np.isnan(by) or bits(out) == bits(want), (by, n)
-    assert len(made) == 2 * 6  # y's second launch is the first one's again
+    assert len(made) == 2 * 3  # for each type that `by` has; y's second launch is the first one's again
     y[:] = 0
     run(scale, x, y, 1.0, N, grid=2)  # another grid
     np.testing.assert_array_equal(y, np.where(np.arange(N) < 128, x, 0))
@@ -243,10 +243,25 @@ def test_the_oldest_plan_goes_first(
 ) -> None:
     monkeypatch.setattr(launch_plan, "_PLANS", 2)
     x, y = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
-    for by in (51.0, 52.0, 51.0, 53.0, 52.0, 51.0):
-        run(scale, x, y, by, N)
-        np.testing.assert_array_equal(y, np.float32(by) * x)
+    for grid in (4, 5, 6, 4):
+        run(scale, x, y, 2.0, N, grid=grid)
+        np.testing.assert_array_equal(y, 2 * x)
     assert len(made) == 4
+
+
+def test_launches_that_differ_in_numbers_share_a_plan(scale: wg.Kernel, made: list[str]) -> None:
+    """Numbers that come twice in a row get one of their own, which those of others do not disturb."""
+    x, y = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+    for by, n in ((0.5, 3), (1.5, 7), (1.5, 7), (1.5, 7), (2.5, 7), (1.5, 7), (-0.0, N), (0.0, N), (0.5, 3)):
+        y[:] = 9
+        run(scale, x, y, by, n)
+        want = np.full(N, 9, np.float32)
+        want[:n] = np.float32(by) * x[:n]
+        assert bits(y) == bits(want)
+    assert made == ["scale"]
+    for wrong in ("many", 1 << 40):
+        with pytest.raises(wg.ArgumentError, match="argument 4 of 4"):
+            run(scale, x, y, 2.0, wrong)
 
 
 def test_only_what_surely_ends_soon_is_run_by_the_launching_thread() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
+from typing import Any
 
+import numpy as np
 import pytest
 
 from warpglass.codegen.machine import jit
-from warpglass.engine.cpu import thread_pool
+from warpglass.engine.cpu import crew, thread_pool
+from warpglass.engine.cpu.crew import Native
 from warpglass.engine.cpu.thread_pool import ThreadPool
 from warpglass.host.cores import own_cores
 
@@ -42,17 +45,104 @@ def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones
     assert threading.stack_size() == before
 
 
-def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    watched: list[int] = []
+# Returns its context's first word after it has counted the second up, as a kernel would.
+COUNTING = """
+define i64 @run(ptr %context) #0 {
+  %code = load i64, ptr %context
+  %count.p = getelementptr i64, ptr %context, i64 1
+  %count = load i64, ptr %count.p
+  %more = add i64 %count, 1
+  store i64 %more, ptr %count.p
+  ret i64 %code
+}
+"""
+
+
+class Parts:
+    """Parts in machine code, which return `codes` at first and 1 whenever Python goes on with them."""
+
+    def __init__(self, *codes: int):
+        self.code = jit.load_object(jit.compile_ir(COUNTING, quick=True))
+        self.contexts = np.array([(code, 0) for code in codes], np.int64)
+        self.kept = np.array([(code, 40) for code in codes], np.int64)
+        self.table = np.zeros((len(codes), 2), np.int64)
+        for number, row in enumerate(self.table):
+            row[0] = self.contexts[number].ctypes.data
+            row[1] = self.kept[number].ctypes.data if number % 2 else 0
+        self.went_on: list[tuple[int, int]] = []
+
+    def go_on(self, number: int, code: int) -> int:
+        self.went_on.append((number, code))
+        return 1
+
+    @property
+    def native(self) -> Native:
+        return Native(lambda: self.code, self.table.ctypes.data, 2, self.go_on, self)
+
+    @property
+    def counts(self) -> list[int]:
+        return self.contexts[:, 1].tolist()
+
+
+@pytest.fixture(params=["in machine code", "in Python"])
+def sleeping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where threads sleep: systems without a futex have it in Python."""
+    if request.param == "in Python":
+        monkeypatch.setattr(crew, "has_futex", lambda: False)
+        monkeypatch.setattr(crew, "_syscall", lambda: 0)
+
+
+@pytest.mark.usefixtures("sleeping")
+@pytest.mark.parametrize("joins", [False, True])
+@pytest.mark.parametrize("count", [2, 3, 70])
+def test_parts_run_in_machine_code_and_go_on_in_python(joins: bool, count: int) -> None:
+    pool = ThreadPool()
+    parts = Parts(*(5 if number % 3 == 1 else 0 for number in range(count)))
+    for turn in range(1, 50):
+        codes, late = pool.run(
+            lambda number: parts.code.run(int(parts.table[number, 0])),
+            count,
+            lambda: None,
+            60,
+            native=parts.native,
+            joins=joins,
+        )
+        assert codes == [1 if number % 3 == 1 else 0 for number in range(count)]
+        assert not late
+        assert parts.counts == [41 if number % 2 else turn for number in range(count)]
+        assert sorted(parts.went_on) == [(number, 5) for number in range(1, count, 3)]
+        parts.went_on.clear()
+        if turn % 10 == 0:
+            time.sleep(0.002)  # they sleep
+
+
+@pytest.mark.usefixtures("sleeping")
+def test_threads_may_change_from_launch_to_launch() -> None:
+    pool = ThreadPool()
+    for turn in range(200):
+        count = 2 + turn * 7 % 5
+        job = turn.__add__
+        assert pool.run(job, count, lambda: None, 60, joins=turn % 3 == 0) == (
+            [turn + number for number in range(count)],
+            False,
+        )
+
+
+@pytest.mark.parametrize("brief", [False, True])
+def test_the_launching_thread_stays_awake_for_brief_kernels_only(
+    monkeypatch: pytest.MonkeyPatch, brief: bool
+) -> None:
     monkeypatch.setattr(thread_pool, "spare_cores", lambda: 2)
-    monkeypatch.setattr(thread_pool.SpinWait, "wait", lambda spin: watched.append(1))
-    two = thread_pool.ThreadPool()
-    for _ in range(5):
-        assert two.run(lambda number: 7, 2, lambda: None, 60, brief=False) == ([7, 7], False)
-    assert not watched
-    for _ in range(50):
-        two.run(lambda number: 0, 2, lambda: None, 60)
-    assert watched
+    awake: list[float] = []
+    begins = crew.Crew.begin
+
+    def begin(self: crew.Crew, *rest: Any, **how: Any) -> None:
+        awake.append(how["awake"])
+        begins(self, *rest, **how)
+
+    monkeypatch.setattr(crew.Crew, "begin", begin)
+    assert ThreadPool().run(lambda number: 7, 2, lambda: None, 60, brief=brief) == ([7, 7], False)
+    assert (awake[0] > 0) == brief
 
 
 @pytest.mark.skipif(len(own_cores()) < 2, reason="there is only one core to be on")
@@ -76,22 +166,15 @@ def test_a_single_worker_begins_beside_the_launching_thread(monkeypatch: pytest.
 
 
 def test_who_comes_when_all_is_done_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that another launch keeps from its start has nothing left to do."""
-    monkeypatch.setattr(thread_pool, "current_core", lambda: 0)  # so each worker has one thread
-    pool, held, done = ThreadPool(), threading.Event(), list[int]()
-    assert pool.run(lambda number: number, 2, lambda: None, 60)[0] == [0, 1]  # there are threads
-    busy = [inbox for inbox, _ in pool._assign(2, 0)][1]
-    keeper = thread_pool.Flight(1, lambda number: held.wait(30) * 0, lambda: None, None, [], shared=False)
-    busy.put((keeper, 0))
-
-    def job(number: int) -> int:
-        done.append(number)
-        return 5
-
-    assert pool.run(job, 2, lambda: None, 60, shared=True) == ([5, 0], False)
-    held.set()
-    assert pool.run(job, 2, lambda: None, 60) == ([5, 5], False)
-    assert done == [0, 0, 1] or done == [0, 1, 0]
+    monkeypatch.setattr(thread_pool, "current_core", lambda: own_cores()[0])  # so each worker has one thread
+    pool, starts = ThreadPool(), crew.Crew._start
+    with monkeypatch.context() as patched:  # a thread that does not come
+        patched.setattr(crew.Crew, "_start", lambda self, index: index or starts(self, index))
+        assert pool.run(lambda number: 5, 2, lambda: None, 60, shared=True) == ([5, 0], False)
+        parts = Parts(0, 0)
+        assert pool.run(abs, 2, lambda: None, 60, shared=True, native=parts.native) == ([0, 0], False)
+        assert parts.counts == [1, 0]
+    assert pool.run(lambda number: 5, 2, lambda: None, 60) == ([5, 5], False)
 
 
 def test_the_launching_thread_may_be_a_worker() -> None:
@@ -159,14 +242,7 @@ def test_a_launch_that_nobody_ended_is_settled(joins: bool, monkeypatch: pytest.
         return 0
 
     with monkeypatch.context() as patched:  # as if Ctrl-C came in front of the waiting
-        patched.setattr(thread_pool.Flight, "wait", interrupted)
-        if joins:
-            begins = thread_pool.Flight.work
-            patched.setattr(
-                thread_pool.Flight,
-                "work",
-                lambda one, number: begins(one, number) if number else interrupted(),
-            )
+        patched.setattr(crew.Crew, "join" if joins else "wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
             workers.run(job, 2, stopped.set, 60, joins=joins)
     assert joins or running.wait(60)

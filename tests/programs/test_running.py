@@ -62,6 +62,17 @@ def test_arrays_have_the_names_and_elements_of_the_source(call: Call) -> None:
     assert "4-byte read of x[100], but x has 100 elements" in said
 
 
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_launches_that_come_again_may_take_longer_and_fault(
+    call: Call, monkeypatch: pytest.MonkeyPatch, threads: str
+) -> None:
+    """Machine code makes them while they are brief, and leaves the blocks of long ones to Python."""
+    monkeypatch.setenv("WARPGLASS_THREADS", threads)
+    done = call("run", "repeats.cu")
+    assert done.stdout == "0 wrong\n" * 4 + "cudaErrorIllegalAddress\n", done.stderr
+    assert "4-byte write to out[6656], but out has 4096 elements, by block (40, 0, 0)" in done.stderr
+
+
 @_SLOW
 @pytest.mark.parametrize("more", [(), ("spawn",)])
 def test_a_program_starts_itself_by_its_name(call: Call, more: tuple[str, ...]) -> None:

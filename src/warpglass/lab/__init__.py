@@ -59,7 +59,7 @@ _TIMEOUT = 60.0  # seconds that a launch may take unless its author says otherwi
 _LISTS, _NUMBERS = (tuple, list), (int, float, np.number)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen, as engine/launch/backend.py's records
 class Run(Displayed):
     """What `run` reports: seconds of the kernel alone, what kind of time that is, and where it ran.
 
@@ -281,7 +281,8 @@ def run(
     """
     place = backend(device, model)
     outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout, place, cluster))
-    return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
+    where = outcome.device or place.description
+    return Run(outcome.seconds, outcome.label, where, outcome.transfer_seconds)
 
 
 _PACKAGE = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from .device_runtime import completed
 from .images import Image
 from .numba_names import arguments_of, plain_name
 from .results import Refusal, Result
+from .shortcut_tables import BEGUN
 from .shortcuts import Repeatable
 from .source_arguments import source_arguments
 from .views import views_of
@@ -287,7 +288,10 @@ class LoadedKernel:
 
         def failed(code: int, parameters: bytes) -> int:
             again = self.launch(launch.grid, launch.block, launch.shared, parameters)
-            device.failed(replay.explain(code, again))
+            if code >= BEGUN:
+                device.launch(replace(again, begun=code - BEGUN))
+            else:
+                device.failed(replay.explain(code, again))
             return Result.SUCCESS
 
         return Repeatable(replay, self.places, self.layout.size, failed)
@@ -326,9 +330,9 @@ class _Invocation:
         return self._memory.lay_out(self.parameters)
 
     @property
-    def signature(self) -> Hashable:
-        """The parameters, and the state of the memory's layout."""
-        return self.parameters, self._memory.layout
+    def layout(self) -> Hashable:
+        """The state of the memory's layout."""
+        return self._memory.layout
 
     def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
         """What of the device's memory was written before the launch."""

@@ -10,8 +10,12 @@ import platform
 from collections.abc import Sequence
 from string import Template
 
+from ..codegen.context import SLOT
 from .shortcut_runtime import FUNCTIONS, runtime_functions
-from .shortcut_tables import NUMBERS, TABLES, Remembered
+from .shortcut_tables import BEGUN, NUMBERS, TABLES, Remembered
+
+# Nanoseconds after which a launch is left to Python, which has more threads.
+_PATIENCE = 200_000
 
 # How a processor's floating-point unit is set to what kernels expect, whatever the program has made of it.
 _CONTROLS = {
@@ -91,6 +95,8 @@ taken:
 
 # A launch: 0 if it was made here, what Python says of one that has ended early, -1 if Python is to make it.
 _LAUNCH = """
+declare i64 @llvm.smin.i64(i64, i64)
+
 define internal i64 @field(ptr %record, i64 %number) alwaysinline {
   %place = getelementptr i64, ptr %record, i64 %number
   %value = load i64, ptr %place
@@ -120,6 +126,7 @@ define internal void @fill(ptr %record, i64 %to, i64 %from, i64 %words) {
 }
 
 define internal i64 @run_record(ptr %record) {
+entry:
   %time = alloca [2 x i64], align 8
   %before = alloca i32
   %mode = alloca i32
@@ -131,7 +138,34 @@ define internal i64 @run_record(ptr %record) {
   %context.p = inttoptr i64 %context to ptr
   %begun = call i64 @now(ptr %time)
   $set_control
-  %result = call i64 %function(ptr %context.p)
+  %blocks = call i64 @field(ptr %record, i64 $blocks)
+  %slice = call i64 @field(ptr %record, i64 $slice)
+  %count.p = getelementptr i64, ptr %context.p, i64 $block_count
+  %control = call i64 @field(ptr %record, i64 $control)
+  %next.p = inttoptr i64 %control to ptr
+  br label %part
+part:
+  %wanted = phi i64 [ %slice, %entry ], [ %more, %on ]
+  %end = call i64 @llvm.smin.i64(i64 %wanted, i64 %blocks)
+  store i64 %end, ptr %count.p
+  %code.end = call i64 %function(ptr %context.p)
+  %early = icmp ne i64 %code.end, 0
+  %last = icmp eq i64 %end, %blocks
+  %over = or i1 %early, %last
+  br i1 %over, label %end.all, label %look
+look:
+  %then = call i64 @now(ptr %time)
+  %so.far = sub i64 %then, %begun
+  %long = icmp sgt i64 %so.far, $PATIENCE
+  br i1 %long, label %end.all, label %on
+on:
+  store i64 %end, ptr %next.p
+  %more = add i64 %end, %slice
+  br label %part
+end.all:
+  %leaves = phi i1 [ false, %part ], [ true, %look ]
+  %begun.blocks = or i64 %end, $BEGUN
+  %result = select i1 %leaves, i64 %begun.blocks, i64 %code.end
   $put_control_back
   %ended = call i64 @now(ptr %time)
   %took = sub i64 %ended, %begun
@@ -299,6 +333,7 @@ def module(remembered: Sequence[Remembered]) -> str:
     """The whole module; `run` fills a list with addresses in the order of `addresses`."""
     declarations, set_control, put_back = _CONTROLS.get(platform.machine().lower(), ("", "", ""))
     words = {**NUMBERS, "set_control": set_control, "put_control_back": put_back}
+    words |= {"block_count": SLOT["block_count"], "PATIENCE": _PATIENCE, "BEGUN": BEGUN}
     same = ("function", "xy", "zx", "yz", "shared", "stream", "thread", "version")
     launch = Template(_LAUNCH).substitute(words, comparisons=_same("record", same, "slow"))
     parts = [declarations, TABLES]

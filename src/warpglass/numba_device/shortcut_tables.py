@@ -52,10 +52,13 @@ RECORD = (
     "spent",  # nanoseconds
     "most",  # nanoseconds after which Python is to look at it again
     "serial",
+    "blocks",
+    "slice",  # blocks after each of which it is seen how long the launch takes
 )
 RECORD_AT = {name: position for position, name in enumerate(RECORD)}
 RECORDS = 64
 STAYS = 1 << 32  # a parameter that must stay the same
+BEGUN = 1 << 32  # what a launch that takes long returns, and the number of its blocks that have run
 
 # An answer: function, two arguments, thread, version, value.
 ANSWER_WORDS, ANSWERS = 6, 256

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..codegen import MachineCode, compile_ir, host_key, load_object
+from ..codegen import MachineCode
+from ..engine.cpu.own_code import own_code
 from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Dim3
-from ..source.cache import Cache, digest
 from .shortcut_code import addresses, module
 from .shortcut_runtime import FUNCTIONS
 from .shortcut_tables import (
@@ -49,7 +49,6 @@ _WIDTHS = {32: ctypes.c_uint32, 64: ctypes.c_uint64}
 # Nanoseconds of a launch's runs after which Python looks at it again, so that its code may be optimised.
 _MOST = 20_000_000
 _WORD = (1 << 64) - 1
-_OBJECTS = Cache("object")
 
 LaunchKey = tuple[int, Dim3, Dim3, int, int]  # function, grid, block, shared memory, stream
 
@@ -58,7 +57,8 @@ LaunchKey = tuple[int, Dim3, Dim3, int, int]  # function, grid, block, shared me
 class Repeatable:
     """A launch that machine code can make, with offset and size of each parameter, and the size of all.
 
-    `failed` is called with the code that the kernel has ended with, and its parameters, when it ends early.
+    `failed` is called with the code that the kernel has ended with, and its parameters, when it ends early;
+    with BEGUN and the number of blocks that have run when it takes long.
     """
 
     replay: Replay
@@ -81,7 +81,7 @@ class Shortcuts:
     """The tables of the process; its one device fills them."""
 
     def __init__(self) -> None:
-        self._machine = _machine()
+        self._machine = MachineCode(own_code(module(REMEMBERED)))
         names = addresses(REMEMBERED)
         found = (ctypes.c_uint64 * len(names))()
         self._machine.run(ctypes.addressof(found))
@@ -205,6 +205,8 @@ class Shortcuts:
             "spent": 0,
             "most": _MOST,
             "serial": kept.serial,
+            "blocks": replay.blocks,
+            "slice": replay.slice,
         }
         buffer = (ctypes.c_uint64 * len(RECORD))(*(words[name] for name in RECORD))
         with self._putting:  # the table and what is kept for it change together
@@ -228,16 +230,6 @@ def _record_of(key: LaunchKey) -> int:
     function, grid, block, _, _ = key
     mixed = (function >> 4) + 31 * (grid[0] | grid[1] << 32) + 7 * (grid[2] | block[0] << 32) & _WORD
     return (mixed ^ mixed >> 32) % RECORDS
-
-
-def _machine() -> MachineCode:
-    text = module(REMEMBERED)
-    place = digest(host_key(), "shortcuts", text)
-    code = _OBJECTS.get(place)
-    if code is None:
-        code = compile_ir(text)
-        _OBJECTS.put(place, code)
-    return load_object(code)
 
 
 def _address(function: Any) -> int:

@@ -29,6 +29,11 @@ class Privatisable:
     others: frozenset[Base]
     atomics: frozenset[Base]
 
+    @property
+    def anything(self) -> bool:
+        """Whether there are atomic operations at all."""
+        return bool(self.operations or self.others or self.atomics)
+
 
 def find_privatisable(
     blocks: tuple[Block, ...], types: Mapping[str, str], variables: frozenset[str]

@@ -10,7 +10,7 @@ an enum's member as its value, a date as 64 bits and a record by its address: `l
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,21 @@ class ArgumentType:
         if self.python is not None:
             return self.python.__name__
         return f"{self.dtype}[{self.ndim}d, {self.layout}]" if self.is_array else str(self.dtype)
+
+
+def kinds_of_usual(args: Sequence[object]) -> Hashable:
+    """What types of arrays and of Python's numbers follow from, soon told; None if there are others."""
+    kinds: list[Hashable] = []
+    for arg in args:
+        kind = type(arg)
+        if kind is np.ndarray:
+            flags = arg.flags  # type: ignore[attr-defined]
+            kinds.append((arg.dtype, arg.ndim, flags.c_contiguous, flags.f_contiguous))  # type: ignore[attr-defined]
+        elif kind is float or kind is bool or (kind is int and -(2**63) <= arg < 2**63):  # type: ignore[operator]
+            kinds.append(kind)
+        else:
+            return None
+    return tuple(kinds)
 
 
 def leaves(args: Sequence[object]) -> Iterator[object]:

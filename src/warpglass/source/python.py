@@ -12,16 +12,25 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentError, CompileError, Diagnostic, UnknownKernel
 from ..records.spelling import did_you_mean
 from . import ptx, store
-from .argument_types import ArgumentType, choose_signature, leaves, passed_dtype, type_of
+from .argument_types import (
+    ArgumentType,
+    choose_signature,
+    kinds_of_usual,
+    leaves,
+    passed_dtype,
+    type_of,
+)
 from .cache import digest
 from .compiled import Argument, Compiled, Source
 from .numba_package import Package, explain, signature_type, version_of
@@ -29,6 +38,7 @@ from .python_key import Described, Unkeyable, describe
 from .python_names import PACKAGES, choose_package, code_names, is_dispatcher, package_of, transplant
 
 _VARIADIC = 0x04 | 0x08  # CO_VARARGS, CO_VARKEYWORDS
+_AS_THEY_ARE = frozenset((np.ndarray, int, float, bool, complex))  # what types of arguments are passed
 
 
 @dataclass(slots=True)
@@ -46,6 +56,7 @@ class PythonSource:
     _known: dict[tuple[ArgumentType, ...], Compiled] = field(
         default_factory=dict[tuple[ArgumentType, ...], Compiled], repr=False
     )
+    _usual: dict[Hashable, Compiled] = field(default_factory=dict[Hashable, Compiled], repr=False)
     _described: Described | None = field(default=None, repr=False)
 
     @property
@@ -64,13 +75,22 @@ class PythonSource:
 
     def leaves(self, args: Sequence[object]) -> tuple[object, ...]:
         """Return the arguments as they are passed: tuples taken apart, and so on."""
-        return tuple(leaves(args))
+        return tuple(args) if _AS_THEY_ARE.issuperset(map(type, args)) else tuple(leaves(args))
 
     def compile(self, args: Sequence[object]) -> Compiled:
         """Return PTX for arguments of these types.
 
         Raises ArgumentError for arguments that no kernel takes, CompileError for what cannot be compiled.
         """
+        usual = kinds_of_usual(args)
+        found = self._usual.get(usual)
+        if found is None:
+            found = self._compile(args)
+            if usual is not None:
+                self._usual[usual] = found
+        return found
+
+    def _compile(self, args: Sequence[object]) -> Compiled:
         names = self.parameters
         if len(args) != len(names):
             raise ArgumentError(

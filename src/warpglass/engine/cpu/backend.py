@@ -7,9 +7,8 @@ stream, but for those that may wait for others (`Launch.alongside`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -19,7 +18,6 @@ from ... import devices
 from ...codegen import Instrument, Probe
 from ...devices import Device
 from ...errors import ArgumentError, LaunchError
-from ...host.cores import cpu_name
 from ...program import Program
 from ...source.compiled import Compiled
 from ..launch.arguments import Bound
@@ -30,8 +28,9 @@ from . import execution
 from .admission import admit
 from .execution import Begun
 from .footprint import most_resident
+from .guard import hears_signals
 from .heap import Heap
-from .launch_plan import LaunchPlan, PlanCache, make_plan
+from .launch_plan import Key, LaunchPlan, PlanCache, describe, make_plan
 from .order import Order
 from .prepared import Executable, Prepared, prepare
 from .replay import Replay, is_short, make_replay
@@ -61,7 +60,7 @@ class CpuBackend:
     @property
     def description(self) -> str:
         """The device line of a report."""
-        return _description(thread_count())
+        return describe(thread_count())
 
     # ------------------------------------------------------------------------------------ launching
     def run(self, launch: Launch) -> Outcome:
@@ -71,16 +70,17 @@ class CpuBackend:
             _assign(launch)
         try:
             with POOL.lock:
-                key, plan = (None, None) if launch.alongside is not None else self._plans.find(launch)
+                apart = launch.alongside is not None or launch.begun > 0
+                key, plan, parameters = (None, None, None) if apart else self._plans.find(launch)
                 if plan is not None and not plan.executable.busy:
                     POOL.settle()
-                    return _outcome(execution.rerun(plan, launch, self._heap), plan.executable)
+                    return _outcome(execution.rerun(plan, launch, self._heap, parameters), plan)
             return self._run_new(launch, key)
         except LaunchError as error:
             self._state.note(error)
             raise
 
-    def _run_new(self, launch: Launch, key: Hashable) -> Outcome:
+    def _run_new(self, launch: Launch, key: Key | None) -> Outcome:
         """Run a launch that has no plan yet. A plan that will hold again is kept."""
         prepared, bound, cluster = self._bind(launch)
         with POOL.lock:
@@ -89,18 +89,18 @@ class CpuBackend:
             hot = general.tiers.hot
             executable, settled = general, False
             if launch.alongside is None:
-                executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
+                executable, settled = prepared.specialised(general, launch.grid, bound.values)
             clear_exception(launch.compiled, prepared.module.clear)
-            plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)))
+            plan = self._plan(launch, prepared, executable, bound, range(launch.begun, prod(launch.grid)))
             seconds, _ = execution.run(plan, launch, self._heap)
             if (left := plan.left) is not None:
                 rest = replace(launch, timeout=max(0.0, launch.timeout - seconds))
                 better = prepared.executable(launch.block, launch.grid, bound, None, cluster)
                 seconds += execution.run(self._plan(rest, prepared, better, bound, left), rest, self._heap)[0]
-            if key is not None and settled:
-                self._plans.keep(key, launch, plan, general, hot)
+            if key is not None:
+                self._plans.keep(key, launch, plan, general, hot, settled)
             raise_exception(launch.compiled, prepared.module.read)
-        return _outcome(seconds, executable)
+        return _outcome(seconds, plan)
 
     def observe(
         self,
@@ -148,9 +148,12 @@ class CpuBackend:
         return Outcome(seconds, "engine"), Observed(prepared.program, observed.probes, totals)
 
     def replay(self, launch: Launch) -> Replay | None:
-        """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short."""
+        """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short.
+
+        If its kernel has loops, it is as short as it was the last time, and nobody may have to end it.
+        """
         prepared = _prepared(launch)
-        if launch.resident is None or not is_short(prepared, launch):
+        if launch.resident is None or not (is_short(prepared, launch) or self._was_brief(launch)):
             return None
         with POOL.lock:
             bound = launch.resident.bind(prepared)
@@ -158,6 +161,13 @@ class CpuBackend:
             executable = prepared.executable(launch.block, launch.grid, bound, None, cluster)
             laid = launch.resident.lay_out()
             return make_replay(launch, prepared, executable, laid, self._state, self._heap)
+
+    def _was_brief(self, launch: Launch) -> bool:
+        plan = None if hears_signals() else self._plans.find(launch)[1]
+        if plan is None or plan.count > 1 or not plan.may_join:
+            return False
+        tiers = plan.executable.tiers
+        return tiers.brief and tiers.frugal
 
     def static_shared(self, compiled: Compiled) -> int:
         """Bytes of shared memory that a kernel declares itself."""
@@ -229,8 +239,8 @@ class CpuBackend:
         return first
 
 
-def _outcome(seconds: float, executable: Executable) -> Outcome:
-    return Outcome(seconds, "engine", unoptimised=executable.tiers.unoptimised)
+def _outcome(seconds: float, plan: LaunchPlan) -> Outcome:
+    return Outcome(seconds, "engine", 0.0, plan.executable.tiers.unoptimised, plan.device)
 
 
 def _assign(launch: Launch) -> None:
@@ -258,9 +268,3 @@ def _parts(blocks: int, sample: Sequence[int] | None) -> list[tuple[range, bool]
         parts.append((range(block, block + 1), True))
         done = block + 1
     return [*parts, (range(done, blocks), False)] if done < blocks else parts
-
-
-@lru_cache
-def _description(threads: int) -> str:
-    plural = "" if threads == 1 else "s"
-    return f"warpglass engine on {cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"

@@ -18,8 +18,8 @@ import numpy as np
 
 from ...codegen import MachineCode
 from ...codegen.context import DEADLOCK, LEFT, OK, RETIRED, SLOT
-from ...codegen.machine.jit import compile_ir, load_object
 from .grid_watch import GridWatch
+from .own_code import own_code
 from .tiers import Tiers
 from .worker import Worker
 
@@ -159,4 +159,4 @@ def _run_in_turns(tiers: Tiers, workers: Sequence[Worker], most: int = 1 << 62) 
 
 @cache
 def _turns() -> MachineCode:
-    return load_object(compile_ir(_TURNS, quick=True))
+    return MachineCode(own_code(_TURNS))

@@ -27,6 +27,7 @@ from ..launch.arguments import Bound
 from ..launch.backend import Launch
 from .clusters import ClusterRun, blocks_by_cluster, peer_windows
 from .cooperative import run_waiting, run_workers
+from .crew import LONG_KERNEL
 from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
 from .grid_watch import GridWatch
 from .guard import GUARD
@@ -35,11 +36,11 @@ from .launch_plan import LaunchPlan
 from .order import Order
 from .prepared import Prepared
 from .privatisation import redirect
+from .ready import Ready
 from .replay import PATIENCE
 from .second_look import look_again
 from .stalls import StallWatch, explain_stall
-from .thread_pool import LONG_KERNEL, POOL, ThreadPool
-from .tiers import OPTIMISED
+from .thread_pool import POOL, ThreadPool
 from .worker import Worker
 
 _CHANGES = SLOT["changes"]
@@ -71,12 +72,15 @@ def run(
     begin: Callable[[Begun], None] | None = None,
     order: Order | None = None,
     kept: bool = False,
+    parameters: bytes | None = None,
 ) -> tuple[float, list[Worker]]:
     """Run a plan's blocks, the pool's lock held; returns seconds and workers. Raises what went wrong.
 
     `begin` is called when all is ready to run; `kept` says that the plan is kept for more launches than this.
+    `parameters` are the launch's where they are others than the plan's.
     """
     workers = _prepare(plan, launch, kept)
+    _set_parameters(workers, parameters)
     running, listed = _put_in_order(order, plan, workers)
     clusters = None
     if plan.clustered:
@@ -93,7 +97,7 @@ def run(
             array.clear(own)
     try:
         with stalls:
-            failed, late = _run(plan, launch, running, watch, clusters, stalls)
+            failed, late = _run(plan, launch, running, watch, clusters, stalls, kept)
     finally:
         for worker in workers if plan.private else ():
             for array, own in zip(plan.private, worker.private, strict=False):
@@ -115,40 +119,51 @@ def run(
     return seconds, workers
 
 
-def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
+def rerun(plan: LaunchPlan, launch: Launch, heap: Heap, parameters: bytes | None) -> float:
     """Run a kept plan again, the pool's lock held; returns seconds. Raises what went wrong.
 
-    If the launching thread is the only worker and has done nothing else since, its buffers hold all but the
-    results of the last run. What kept plans have none of is left out: calls of the runtime, grid barriers, an
-    order, observers.
+    `parameters` are the launch's where they are others than the plan's. If the launching thread is a worker
+    and its executable has done nothing else since, buffers hold all but the results of the last run. What
+    kept plans have none of is left out: calls of the runtime, grid barriers, an order, observers.
     """
     executable = plan.executable
-    guarded = not plan.joins and _joins_guarded(plan, launch)
-    own = plan.count == 1 and (guarded or plan.joins) and not POOL.alongside
-    worker = executable.workers(1)[0] if own else None
-    if worker is None or not worker.refill(plan):
-        return run(plan, launch, heap, kept=True)[0]
+    ready, guarded = executable.ready, not plan.joins and _joins_guarded(plan, launch)
+    fits = ready is not None and ready.plan is plan and not plan.private
+    if ready is None or not fits or not (guarded or plan.joins) or POOL.alongside:
+        return run(plan, launch, heap, kept=True, parameters=parameters)[0]
+    _set_parameters(ready.workers, parameters)
     executable.begin(plan.blocks.start)
     started = time.perf_counter()
-    late = False
     if not guarded:
-        worker.code = executable.tiers.run(worker)
+        failed, late = _run_ready(plan, ready, launch.timeout)
     else:
         try:
             if not GUARD.begin(executable, launch.timeout, LONG_KERNEL):
-                return run(plan, launch, heap, kept=True)[0]
-            worker.code = executable.tiers.run(worker)
-            late = GUARD.end()
+                return run(plan, launch, heap, kept=True, parameters=parameters)[0]
+            failed, late = _run_ready(plan, ready, launch.timeout)
+            late |= GUARD.end()
         except BaseException:
             GUARD.abandon()
             raise
     seconds = time.perf_counter() - started
     executable.tiers.spend(seconds)
     executable.trim(plan.worker_bytes)
-    _gain_experience(plan, [worker], seconds)
-    if worker.code:
-        _explain(_scene(plan, launch, heap), [worker], None, late=late)
+    _gain_experience(plan, ready.workers, seconds)
+    if failed:
+        _explain(_scene(plan, launch, heap), ready.workers, None, late=late)
     return seconds
+
+
+def _run_ready(plan: LaunchPlan, ready: Ready, timeout: float) -> tuple[bool, bool]:
+    """Run workers of which the launching thread is the first, as `_run` does."""
+    if plan.count == 1:
+        return ready.run(0) != OK, False
+    executable = plan.executable
+    executable.control.crew = plan.count
+    how = {"native": ready.native, "joins": True, "shared": plan.shared_work}
+    codes, late = POOL.run(ready.run, plan.count, executable.stop, timeout, executable.notice, **how)
+    ready.note(codes)
+    return any(codes), late
 
 
 # ---------------------------------------------------------------------------------------- preparing
@@ -168,18 +183,23 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     if plan.resident:
         known = executable.probes or plan.prepared.allocates
         workers = executable.leaving(plan.resident if known else plan.count, alone=plan.count == 1)
+    elif kept and executable.ready is not None and executable.ready.plan is plan and not POOL.alongside:
+        plan.system.workers = executable.ready.workers
+        return executable.ready.workers
     else:
         workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
     for number, worker in enumerate(workers):
         worker.code = OK
-        if kept and not POOL.alongside and worker.refill(plan):
-            continue
         worker.private = [array.copy() for array in plan.private] if number else []
         _fill(worker, plan, launch, number + 1 if cooperative else plan.blocks.stop)
-        if kept:
-            worker.keep_filling(plan)
     plan.system.workers = workers
     return workers
+
+
+def _set_parameters(workers: Sequence[Worker], parameters: bytes | None) -> None:
+    if parameters is not None:
+        for worker in workers:
+            worker.set_parameters(parameters)
 
 
 def _prepare_clusters(plan: LaunchPlan, launch: Launch) -> list[Worker]:
@@ -213,6 +233,7 @@ def _put_in_clusters(
 
 
 def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int, windows: Sequence[int] = ()) -> None:
+    plan.executable.ready = None
     ranges = redirect(plan.ranges, plan.private, worker.private) if worker.private else plan.ranges
     worker.set_alone(plan.alone and launch.alongside is None and not POOL.alongside)
     worker.defer(plan.defers)
@@ -275,19 +296,24 @@ def _run(
     watch: GridWatch | None,
     clusters: ClusterRun | None,
     stalls: StallWatch,
+    kept: bool,
 ) -> tuple[bool, bool]:
     """Run workers on as many threads as planned; whether one has failed, and whether time ran out."""
     tiers, count = plan.executable.tiers, plan.count
+    ready = None
     if clusters is not None:
         job = partial(clusters.run, tiers)
     elif plan.resident:
         job = partial(run_waiting, tiers, workers, _Reserve(plan, launch, workers).take, stalls.gives_up)
-    else:
+    elif watch is not None or len(workers) != count:
         job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
+    else:
+        ready = _ready(plan, workers, kept)
+        job = ready.run
     if plan.joins and count == 1:
         return job(0) != OK, False
     stop = plan.executable.control.stop
-    how = {"brief": tiers.brief, "shared": plan.shared_work}
+    how = {"brief": tiers.brief, "shared": plan.shared_work, "native": ready and ready.native}
     guarded, in_vain = not plan.joins and _joins_guarded(plan, launch), False
     with _threads(plan, launch) as pool:
         try:
@@ -299,13 +325,25 @@ def _run(
             if guarded:
                 GUARD.abandon()
             raise
+    if ready is not None:
+        ready.note(codes)
     return any(codes), late or in_vain
+
+
+def _ready(plan: LaunchPlan, workers: list[Worker], kept: bool) -> Ready:
+    """The workers as they are; a plan that is kept finds them so again."""
+    executable = plan.executable
+    ready = executable.ready
+    if ready is None or ready.plan is not plan:
+        ready = Ready(plan, executable.tiers, workers)
+        executable.ready = ready if kept and not POOL.alongside else None
+    return ready
 
 
 def _joins_guarded(plan: LaunchPlan, launch: Launch) -> bool:
     """Whether the launching thread may be a worker while somebody looks after it."""
     tiers = plan.executable.tiers
-    known = plan.may_join and tiers.short and tiers.tier == OPTIMISED
+    known = plan.may_join and tiers.short and tiers.frugal
     return known and launch.timeout >= PATIENCE and launch.alongside is None and not POOL.alongside
 
 

@@ -160,4 +160,9 @@ class Guard:
             self._launch.come_back()
 
 
+def hears_signals() -> bool:
+    """Whether Python has handlers of signals, as for Ctrl-C: in programs that are not Python it has none."""
+    return any(callable(signal.getsignal(number)) for number in (signal.SIGINT, *range(1, signal.NSIG)))
+
+
 GUARD = Guard()  # the process's own

@@ -8,20 +8,25 @@ follows from is its key: the kernel, the configuration, the settings, and of eac
 looks at (for an array where it lies, its layout, whether it may be written, its owner). Arguments of other
 kinds, and kernels that take more than arrays and numbers (calls of the runtime, a grid barrier), are planned
 each time, so whatever is refused is refused each time as well. A plan holds no array.
+
+What a program counts up from launch to launch, as the step of an elimination, leaves most plans as they are:
+such a plan is found by the key without the numbers, and gets the parameters of each launch.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf, prod
+from typing import Any
 
 import numpy as np
 
 from ...codegen.context import RANGE_WORDS
 from ...host.budget import MEMORY, memory_limit
-from ...host.cores import core_count, spare_cores
+from ...host.cores import core_count, cpu_name, spare_cores
 from ...host.environment import reader
 from ..launch.arguments import Bound
 from ..launch.arrays import signature_of
@@ -50,13 +55,12 @@ _MOST_WATCHED = 256
 _MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
-# Characters of quick code's IR up to which optimised code, which is shorter, has room on any thread's stack:
-# frames of 50 KB have been seen.
-_LONGEST_JOINED = 1 << 20
 _DOUBLE = struct.Struct("d")
 # Types of which equal values are the same to a kernel, and others that a key has by their bytes.
 _BY_VALUE = frozenset([int, bool, type(None), *[np.dtype(char).type for char in "bBhHiIlLqQ"]])
 _NUMBERS = (np.number, np.bool_)
+# What a plan follows from: all but the numbers among a launch's arguments, and these.
+Key = tuple[Hashable, Hashable]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +86,8 @@ class LaunchPlan:
     known: tuple[int | None, int, bool]  # the kernel's experience that it follows from
     clustered: bool  # blocks of a cluster wait for each other, or reach each other's shared memory
     whole: bool  # the code runs all blocks, even if it is small code and there is better before the end
+    device: str  # the engine, in words
+    lasting: bool  # it holds whatever numbers are passed, if the code does
 
     @property
     def shared_work(self) -> bool:
@@ -147,7 +153,6 @@ def make_plan(
         watched = executable.probes or prepared.allocates  # what is known of all workers from the start
         resident = min(resident, len(blocks), affordable(need, launch.compiled.name, 2 * resident, None) // 2)
         resident = max(count, min(resident, _MOST_WATCHED) if watched else resident)
-    fits = not executable.probes and executable.tiers.length <= _LONGEST_JOINED
     private, own, defers = (), False, False
     if count > 1 and apart and not (facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
@@ -168,14 +173,23 @@ def make_plan(
         1 if turns or waits else _taken_at_once(len(blocks), count, executable.shape.blocks),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
-        apart and not (watched or alone or facts.services or executable.small) and fits,
+        apart and not (watched or alone or facts.services or executable.small or executable.probes),
         private,
         count == 1 or own or (turns and facts.in_turns),
         _MOST_DEFERRED if defers else 0,
         experience.known,
         facts.clustered,
         executable.small and (waits or not apart),
+        describe(thread_count()),
+        count == 1 or not (executable.code.defers or facts.privatisable.anything),
     )
+
+
+@lru_cache
+def describe(threads: int) -> str:
+    """The engine as reports name it."""
+    plural = "" if threads == 1 else "s"
+    return f"warpglass engine on {cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"
 
 
 def _taken_at_once(blocks: int, workers: int, together: int) -> int:
@@ -193,44 +207,108 @@ class _Kept:
     general: Executable
     hot: bool  # whether the general one was, when this was planned
 
+    @property
+    def holds(self) -> bool:
+        """Whether it follows from what is known now."""
+        return self.plan.known == self.plan.executable.experience.known
+
+
+@dataclass(slots=True)
+class _Lasting:
+    """A plan for launches that differ in numbers, and the numbers of the latest."""
+
+    kept: _Kept
+    baked: object  # what the code takes for granted of parameters
+    latest: Hashable
+
 
 class PlanCache:
     """The plans of one device's earlier launches."""
 
     def __init__(self, heap: Heap) -> None:
         self._heap = heap
-        self._kept: dict[Hashable, _Kept] = {}
+        self._kept: dict[Key, _Kept] = {}
+        self._lasting: dict[Hashable, _Lasting] = {}
 
-    def find(self, launch: Launch) -> tuple[Hashable, LaunchPlan | None]:
-        """The launch's key, None if it has to be planned each time, and the plan if there is one."""
+    def find(self, launch: Launch) -> tuple[Key | None, LaunchPlan | None, bytes | None]:
+        """The launch's key, None if it has to be planned each time, and the plan if there is one.
+
+        With a plan that is for other launches as well come the parameters of this one. Raises ArgumentError.
+        """
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
         if kept is None:
-            _settings()
-        if kept is None or kept.general.tiers.hot != kept.hot or not self._heap.unused:
-            return key, None
-        if kept.plan.known != kept.plan.executable.experience.known:
-            return key, None
-        return key, kept.plan
+            return key, *self._find_lasting(launch, key)
+        if kept.general.tiers.hot != kept.hot or not self._heap.unused or not kept.holds:
+            return key, None, None
+        return key, kept.plan, None
 
-    def keep(self, key: Hashable, launch: Launch, plan: LaunchPlan, general: Executable, hot: bool) -> None:
+    def _find_lasting(self, launch: Launch, key: Key | None) -> tuple[LaunchPlan | None, bytes | None]:
+        """A plan for launches that differ in numbers, and this one's parameters.
+
+        Numbers that come twice in a row are better off with a plan of their own.
+        """
+        frame, numbers = key or (None, None)
+        found = self._lasting.get(frame)
+        if found is None or not self._heap.unused or not found.kept.holds:
+            _settings()
+            return None, None
+        plan, general = found.kept.plan, found.kept.general
+        prepared = plan.prepared
+        values, parameters = _given(launch, plan)
+        repeats, found.latest = numbers == found.latest, numbers
+        if prepared.baked(values) != found.baked:
+            return None, None
+        if not (repeats or prepared.has_versions):
+            return plan, parameters
+        code, settled = prepared.specialised(general, launch.grid, values)
+        if code is not general:
+            return None, None
+        if settled and repeats:
+            plan = replace(plan, laid=replace(plan.laid, parameters=parameters))
+            _put(self._kept, key, _Kept(plan, launch.compiled, general, general.tiers.hot))
+            return plan, None
+        return plan, parameters
+
+    def keep(
+        self, key: Key, launch: Launch, plan: LaunchPlan, general: Executable, hot: bool, settled: bool
+    ) -> None:
         """Remember a plan for the launch's key.
 
-        It holds as long as `general`, the version for all integers, is or is not as hot as it was.
+        It holds as long as `general`, the version for all integers, is or is not as hot as it was, if such
+        launches will get the same version until then, which is `settled`.
         """
         prepared = plan.prepared
         apart = prepared.cooperative or plan.clustered or plan.resident > 0  # blocks that wait for each other
         alike = not (apart or prepared.parameters or prepared.facts.services)
         if not alike or launch.compiled.exceptions is not None or not self._heap.unused:
             return
-        self._kept.pop(key, None)
-        self._kept[key] = _Kept(plan, launch.compiled, general, hot)
-        if len(self._kept) > _PLANS:
-            del self._kept[next(iter(self._kept))]
+        kept, (frame, numbers) = _Kept(plan, launch.compiled, general, hot), key
+        if plan.lasting and plan.executable is general and not general.small:
+            values, _ = _given(launch, plan)
+            _put(self._lasting, frame, _Lasting(kept, prepared.baked(values), numbers))
+        elif settled:
+            _put(self._kept, key, kept)
 
     def clear(self) -> None:
         """Forget all plans."""
         self._kept.clear()
+        self._lasting.clear()
+
+
+def _put(plans: dict[Any, Any], key: Hashable, plan: object) -> None:
+    """Remember a plan as the newest one."""
+    plans.pop(key, None)
+    plans[key] = plan
+    if len(plans) > _PLANS:
+        del plans[next(iter(plans))]
+
+
+def _given(launch: Launch, plan: LaunchPlan) -> tuple[Sequence[object], bytes]:
+    """The values of a launch's parameters, and their block, where all but numbers is as it was planned."""
+    if launch.resident is None:
+        return plan.prepared.binder.rebind(plan.laid.parameters, launch.args)
+    return launch.resident.bind(plan.prepared).values, launch.resident.parameters
 
 
 # What the variables hold that `_settings` follow from.
@@ -243,24 +321,29 @@ def _settings() -> None:
         setting()
 
 
-def _key(launch: Launch) -> Hashable:
+def _key(launch: Launch) -> Key | None:
     """What a plan for a launch follows from; None if that cannot be said in short."""
-    arguments: list[Hashable] = []
-    for arg in launch.args if launch.resident is None else ():
+    frame: list[Hashable] = []
+    numbers: list[Hashable] = []
+    resident = launch.resident
+    for arg in launch.args if resident is None else ():
         kind = type(arg)
         if kind is np.ndarray or kind is np.memmap:
-            arguments.append(signature_of(arg))  # type: ignore[arg-type]
-        elif kind in _BY_VALUE:
-            arguments.append((kind, arg))
+            frame.append(signature_of(arg))  # type: ignore[arg-type]
+            continue
+        if kind in _BY_VALUE:
+            numbers.append(arg)
         elif kind is float:  # by its bits: zeros have a sign
-            arguments.append((kind, _DOUBLE.pack(arg)))  # type: ignore[arg-type]
+            numbers.append(_DOUBLE.pack(arg))  # type: ignore[arg-type]
         elif isinstance(arg, _NUMBERS):
-            arguments.append((arg.dtype, arg.tobytes()))
+            numbers.append(arg.tobytes())
         else:
             return None
-    if launch.resident is not None:
-        arguments += [launch.resident.signature, launch.cooperative]
+        frame.append(kind)
+    if resident is not None:
+        frame += resident.layout, launch.cooperative
+        numbers.append(resident.parameters)
     said = _said()
     shape = launch.grid, launch.block, launch.shared, launch.cluster
     settings = said, only_tier(), said[0] or core_count()
-    return id(launch.compiled), shape, settings, tuple(arguments)
+    return (id(launch.compiled), shape, settings, tuple(frame)), tuple(numbers)

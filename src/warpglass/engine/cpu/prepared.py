@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 
 from ... import ptx
@@ -33,6 +33,7 @@ from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
 from .experience import Experience
 from .generated import Generated, fresh, known_code, known_facts
+from .ready import Ready
 from .specialisation import Specialisations, simplifies
 from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before
 from .worker import Control, Worker
@@ -95,6 +96,7 @@ class Executable:
         self.shape = self.code.shape
         self.control = Control()
         self.experience = Experience()
+        self.ready: Ready | None = None  # the workers as a kept plan has them filled in
         self.busy = False  # a launch uses the buffers while others are made
         self._superseded = False
         self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier, small=small, apart=apart)
@@ -181,6 +183,7 @@ class Executable:
 
     def release(self) -> None:
         """Give back the workers' buffers, which observers may have made large."""
+        self.ready = None
         self._workers.clear()
         self._leaving.clear()
         self._clusters.clear()
@@ -324,35 +327,40 @@ class Prepared:
         in_background(job, "compiler")
         return small
 
+    @property
+    def has_versions(self) -> bool:
+        """Whether there are versions for launches that repeat their integers, or are about to be."""
+        return self._specialisations.some
+
     def specialised(
-        self, general: Executable, block: Dim3, grid: Dim3, bound: Bound
+        self, general: Executable, grid: Dim3, values: Sequence[object]
     ) -> tuple[Executable, bool]:
         """The version for launches that repeat their integers, if there is one; else the general one.
 
-        And whether such launches will get the same until the general one becomes hot.
+        And whether such launches will get the same until the general one becomes hot. `values` are those of
+        the parameters.
         """
-        at_once = chosen_tier() == OPTIMISED
+        tier = chosen_tier()
         if general.small:
             return general, False
-        if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
+        if engine_mode() != "kinds" or not (tier == OPTIMISED or (general.tiers.hot and tier is None)):
             return general, True
         if self.facts.clustered or general.tiers.unoptimised:
             return general, True
-        cluster = general.shape.cluster if general.shape.explicit else None
-        key = self._key(block, grid, bound, None, cluster)
-        assert key[1] is not None
-        usual = Promises(key[1], dict(key[2]))
 
         def make(integers: Mapping[int, int]) -> Executable | None:
+            promised = grid_class(grid)
+            usual = Promises(promised, dict(self.baked(values)))
             special = Promises(grid, {**usual.parameters, **integers}, exact=True)
             try:
                 return self._special(general, usual, special)
             except (WarpglassError, FailedApart):
                 return None
 
-        start = _now if at_once else in_background
-        settled = self._specialisations.settled((key, grid), bound.values)  # before: it is made meanwhile
-        return self._specialisations.find((key, grid), bound.values, make, start) or general, settled
+        start = in_background if tier is None else _now
+        key = general.shape, self.baked(values), grid
+        special, settled = self._specialisations.find(key, values, make, start)
+        return special or general, settled
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
@@ -369,10 +377,11 @@ class Prepared:
     ) -> _Key:
         if engine_mode() == "reference":
             return (block, None, (), instrument, cluster, 0)
-        baked = tuple(
-            [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
-        )
-        return (block, grid_class(grid), baked, instrument, cluster, 0)
+        return (block, grid_class(grid), self.baked(bound.values), instrument, cluster, 0)
+
+    def baked(self, values: Sequence[object]) -> tuple[tuple[int, int], ...]:
+        """The parameters that are constants in the code for these values: offset and value."""
+        return tuple([(offset, usual) for index, offset, usual in self.structural if values[index] == usual])
 
 
 def _now(job: Callable[[], None]) -> None:

@@ -40,6 +40,7 @@ PATIENCE = 1.0  # seconds that a launch must be given for that
 _LONGEST = 200
 _WARP = 8  # steps that take as long as to begin a warp, or a block
 _SMALL = 1 << 18  # bytes of a worker
+_SLICES = 8  # of the blocks of a kernel with loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Replay:
     control: int  # address
     control_words: np.ndarray[Any, Any]
     parameters: int  # address of the block of parameters
+    blocks: int
+    slice: int  # blocks after each of which the rest may be left to other threads
     fixed: frozenset[int]  # offsets of parameters that are part of the code
     spend: Callable[[float], None]  # to be told the seconds that runs have taken
     explain: Callable[[int, Launch], LaunchError]  # the error for a bad code and the launch that it ended
@@ -94,7 +97,8 @@ def make_replay(
     system = System(launch.grid, launch.block, heap)
     ranges = [*laid.low, *laid.with_variables(prepared.module.words), *laid.words, *heap.words()]
     blocks = prod(launch.grid)
-    worker.fill(launch.grid, blocks, blocks, laid.parameters, shared, ranges, system.serve)
+    slice_ = blocks if is_short(prepared, launch) else -(-blocks // _SLICES)
+    worker.fill(launch.grid, blocks, slice_, laid.parameters, shared, ranges, system.serve)
     control.clear()
 
     def explain(code: int, launch: Launch) -> LaunchError:
@@ -119,7 +123,9 @@ def make_replay(
         control=control.next,
         control_words=np.frombuffer(ctypes.string_at(control.next, Control.BYTES), np.int64),
         parameters=int(worker.context[SLOT["parameters"]]),
+        blocks=blocks,
+        slice=slice_,
         fixed=frozenset(offset for _, offset, _ in prepared.structural),
-        spend=executable.tiers.spend,
+        spend=executable.tiers.add,
         explain=explain,
     )

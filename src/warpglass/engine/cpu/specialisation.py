@@ -37,28 +37,34 @@ class Specialisations(Generic[Version]):
         self._versions: dict[Hashable, Version | None] = {}
         self._made: set[Hashable] = set()
 
+    @property
+    def some(self) -> bool:
+        """Whether a version has been asked for."""
+        return bool(self._versions)
+
     def find(
         self,
         key: Hashable,
         values: Sequence[object],
         make: Callable[[Mapping[int, int]], Version | None],
         start: Callable[[Callable[[], None]], object],
-    ) -> Version | None:
+    ) -> tuple[Version | None, bool]:
         """The version for a launch of the general version `key` with these values, if it has been made.
 
-        `make` makes one from integers by their offsets in the parameter block, None if it is of no use;
-        `start` runs it, now or later.
+        And whether such a launch will get the same from now on. `make` makes one from integers by their
+        offsets in the parameter block, None if it is of no use; `start` runs it, now or later.
         """
         integers = self._integers(values)
         if not integers:
-            return None
+            return None, True
         version = (key, integers)
+        settled = version in self._made  # before: it is made meanwhile
         if version not in self._versions:
+            if len(self._versions) >= _MOST:
+                return None, True
             if self._latest.get(key) != integers:
                 self._latest[key] = integers
-                return None
-            if len(self._versions) >= _MOST:
-                return None
+                return None, False
             self._versions[version] = None
 
             def job() -> None:
@@ -66,15 +72,7 @@ class Specialisations(Generic[Version]):
                 self._made.add(version)
 
             start(job)
-        return self._versions[version]
-
-    def settled(self, key: Hashable, values: Sequence[object]) -> bool:
-        """Whether `find` will never say anything else of such a launch than it does now."""
-        integers = self._integers(values)
-        version = (key, integers)
-        if not integers or version in self._made:
-            return True
-        return version not in self._versions and len(self._versions) >= _MOST
+        return self._versions[version], settled
 
     def _integers(self, values: Sequence[object]) -> tuple[tuple[int, int], ...]:
         found = [(offset, values[index], mask) for index, offset, mask in self._places]

@@ -32,8 +32,9 @@ from ...host.environment import read
 from ...host.locks import slot
 from ...source.apart import FailedApart, OverBudget
 from ...source.cache import Cache, digest, directory
+from .crew import LONG_KERNEL
 from .generated import Generated
-from .thread_pool import BRIEF, LONG_KERNEL
+from .thread_pool import BRIEF
 from .worker import Worker
 
 VARIABLE = "WARPGLASS_TIER"
@@ -45,6 +46,9 @@ _SHORT = 0.01  # seconds of a launch after which the next one is expected to be 
 _PAUSE = 0.5  # seconds until it is seen again whether others are done
 # Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
 _LONG_IR = {SMALL: 1 << 21, QUICK: 1 << 21, OPTIMISED: 1 << 19}
+# Characters of quick code's IR up to which either code has room on any thread's stack. Frames of optimised
+# code had 50 KB at most, those of quick code half a byte for each character, and ten in a sorting network.
+_LONGEST_JOINED = {QUICK: 1 << 18, OPTIMISED: 1 << 20}
 # Quick code keeps every value on the stack, so code that is longer than this might need too much of it.
 _LONGEST_QUICK = 1 << 24
 
@@ -128,6 +132,11 @@ class Tiers:
         """Characters of quick code's IR."""
         return self._generated.length
 
+    @property
+    def frugal(self) -> bool:
+        """Whether the code has room on any thread's stack."""
+        return self.length <= _LONGEST_JOINED.get(self.tier, 0)
+
     def require(self) -> None:
         """Optimise now if no other tier is wanted."""
         if self.tier != QUICK or chosen_tier() != OPTIMISED:
@@ -140,7 +149,10 @@ class Tiers:
     def run(self, worker: Worker) -> int:
         """Run a worker's blocks, with better code from the block on at which there is some."""
         machine = self._machine if self._waiting is None else self.newest()  # the name keeps it alive
-        code = machine.run(worker.address)
+        return self.go_on(worker, machine.run(worker.address))
+
+    def go_on(self, worker: Worker, code: int) -> int:
+        """Go on with a worker where the newest code has returned `code`; what it has ended with."""
         if code == RETIRED and self.tier == SMALL:
             return OK  # what goes on is not of this kind (backend.py)
         if code == RETIRED:
@@ -159,11 +171,15 @@ class Tiers:
         return self._machine
 
     def spend(self, seconds: float) -> None:
-        """Note how long a launch has taken; have hot code optimised."""
-        self._spent += seconds
-        self.hot = self._spent >= LONG_KERNEL
+        """Note how long a launch has taken."""
         self.brief = seconds < BRIEF
         self.short = seconds < _SHORT
+        self.add(seconds)
+
+    def add(self, seconds: float) -> None:
+        """Note how long launches have taken; have hot code optimised."""
+        self._spent += seconds
+        self.hot = self._spent >= LONG_KERNEL
         if self.hot and not self._asked and self.tier == QUICK and chosen_tier() is None:
             self._asked = True
             in_background(self._optimise)

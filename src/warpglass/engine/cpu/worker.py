@@ -121,7 +121,6 @@ class Worker:
         self._local = aligned(shape.width * local * shape.warps)
         self._service: Service | None = None
         self.private: list[np.ndarray] = []  # its own memory in place of arrays (privatisation.py)
-        self._filled: tuple[object, bytes] = (None, b"")  # with what, and the context then
         self._entry = _ENTRY(self._serve)
         self._waits = np.zeros((shape.warps, BARRIERS, 2), np.int32)
         self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
@@ -136,6 +135,8 @@ class Worker:
         self._blocks: np.ndarray | None = None  # its blocks by place, if they do not come by number
         self.address = self.context.ctypes.data
         self._context_bytes = self.context.data.cast("B")
+        kept = np.zeros_like(self.context)
+        self._kept_bytes, self._kept_address = kept.data.cast("B"), int(kept.ctypes.data)
         self._parameter_bytes = self._parameters.data.cast("B")
         self._words = [0] * len(WORDS)
         self._deferred = np.zeros(0, np.int64)
@@ -318,29 +319,26 @@ class Worker:
         while low < len(ranges) and ranges[low] < SHARED_WINDOW:
             low += RANGE_WORDS
         struct.pack_into(f"={count}q", self._range_bytes, 0, *ranges[:low], *window, *ranges[low:])
-        self._parameter_bytes[: len(parameters)] = parameters
+        self.set_parameters(parameters)
         self._sites.fill(0)  # their ranges were another launch's
         self.words.fill(0)
         words[_GRID], words[_GRID + 1], words[_GRID + 2] = grid
         words[_BLOCKS], words[_CHUNK] = blocks, chunk
         words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
         _CONTEXT.pack_into(self._context_bytes, 0, *words)
-        self._filled = None, b""
 
-    def keep_filling(self, launch: object) -> None:
-        """Remember what has just been filled in as that of `launch`, for `refill`."""
-        self._filled = launch, bytes(self._context_bytes)
+    def set_parameters(self, block: bytes) -> None:
+        """Fill in the parameters of a launch."""
+        self._parameter_bytes[: len(block)] = block
 
-    def refill(self, launch: object) -> bool:
-        """Fill in again what `launch` had, if no other launch has been filled in since; whether that is so.
+    def keep_filling(self) -> int:
+        """Remember the words of the context as they are, for `refill`; where that is kept."""
+        self._kept_bytes[:] = self._context_bytes
+        return self._kept_address
 
-        The sites keep what they have met: all ranges are where they were.
-        """
-        filled, context = self._filled
-        if filled is not launch:
-            return False
-        self._context_bytes[:] = context
-        return True
+    def refill(self) -> None:
+        """Fill in again what was kept. The sites keep what they have met: all ranges are where they were."""
+        self._context_bytes[:] = self._kept_bytes
 
 
 @lru_cache(maxsize=1)

@@ -105,17 +105,23 @@ class Bound:
 
 def pack(bound: Bound, bases: Sequence[int]) -> bytes:
     """The parameter block, given the device address of each allocation's first byte (0: a null pointer)."""
-    items: list[Value] = []
-    for value, mask in zip(bound.values, bound.layout.masks, strict=True):
+    values: list[Value] = []
+    for value in bound.values:
         if type(value) is Reference:
             array = bound.arrays[value.array]
             base = bases[array.allocation]
-            items.append(base + array.offset if base else 0)
-        elif mask is not None:
-            items.append(value & mask)  # type: ignore[operator]  # masks stand beside integers only
+            values.append(base + array.offset if base else 0)
         else:
-            items.append(value)  # type: ignore[arg-type]
-    return bound.layout.format.pack(*items)
+            values.append(value)  # type: ignore[arg-type]
+    return _packed(values, bound.layout)
+
+
+def _packed(values: Sequence[Value], layout: Layout) -> bytes:
+    items = [
+        value if mask is None else value & mask  # type: ignore[operator]  # masks stand beside integers only
+        for value, mask in zip(values, layout.masks, strict=True)
+    ]
+    return layout.format.pack(*items)
 
 
 # ---------------------------------------------------------------------------------------- binding
@@ -174,6 +180,25 @@ class Binder:
             raise self._refusal(position, problem) from None
         arrays, allocations = self._allocate(found)
         return Bound(arrays, allocations, tuple(values), self.layout)
+
+    def rebind(self, block: bytes, args: Sequence[object]) -> tuple[Sequence[Value], bytes]:
+        """The values of the parameters, and their block, of a launch that differs from another in numbers.
+
+        `block` is the other's. Raises ArgumentError.
+        """
+        values: list[Any] = list(self.layout.format.unpack(block))
+        first = 0
+        for position, (slot, arg) in enumerate(zip(self._slots, args, strict=True)):
+            if isinstance(arg, np.ndarray):
+                first += len(slot.fill)
+                continue
+            try:
+                found = self._bind_value(slot, arg)
+            except Misfit as problem:
+                raise self._refusal(position, problem) from None
+            values[first : first + len(found)] = found
+            first += len(found)
+        return values, _packed(values, self.layout)
 
     def _bind_value(self, slot: _Slot, arg: object) -> list[Value | Reference]:
         if arg is None and slot.fill and not self._python:

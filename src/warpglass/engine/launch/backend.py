@@ -59,8 +59,13 @@ class Resident(Protocol):
         ...
 
     @property
-    def signature(self) -> Hashable:
-        """What tells its parameters and memory from another launch's, while what it has laid out is kept."""
+    def parameters(self) -> bytes:
+        """The block of its parameters."""
+        ...
+
+    @property
+    def layout(self) -> Hashable:
+        """What tells its memory from another launch's, while what it has laid out is kept."""
         ...
 
     def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
@@ -96,6 +101,7 @@ class Launch:
     cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
     cluster: Dim3 | None = None  # extents in blocks; None: as the kernel says, else one block
     place: str = ""  # where in the program it is asked for, if another thread makes it
+    begun: int = 0  # blocks that have run
     # It may wait for other launches, made while it runs; says whether the program itself waits for its end.
     alongside: Callable[[], bool] | None = None
 
@@ -105,13 +111,15 @@ class Outcome:
     """What a launch took. `label` says what kind of time it is; the two are never mixed up.
 
     `seconds` is the kernel alone; `transfer_seconds` is copying NumPy arrays to the device and back.
-    `unoptimised` says that the engine was to optimise the kernel, and could not within its limits.
+    `unoptimised` says that the engine was to optimise the kernel, and could not within its limits. `device`
+    is the back end's description, if it is at hand.
     """
 
     seconds: float
     label: str  # "engine" (wall time of the CPU engine) or "gpu" (events on the device)
     transfer_seconds: float = 0.0
     unoptimised: bool = False
+    device: str = ""
 
 
 class Backend(Protocol):
