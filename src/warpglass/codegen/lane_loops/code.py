@@ -1,21 +1,19 @@
 """Code for loops that lanes run one after the other (find.py), in front of the same loop for all lanes.
 
 What lanes need is put into buffers, an element a lane; each lane takes its own, goes round until it leaves
-the loop, and puts back what is read later. Where such a loop only loads, a lane can begin again, or be left
-to the loop for all lanes as if it had not begun: that is done with it and all lanes behind it when the launch
-is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
-another range than the site remembers have it look for theirs, a number of times for each run of the warp.
-
-Where rounds can be counted in front of the loop (rounds.py), preparation.py says which lanes go and how far,
-and a round needs no other test than whether it was the last; only such loops may store, and nothing makes
-their lanes begin again (stores.py). Other loops look at the stop flag in each.
+the loop, and puts back what is read later. preparation.py says which lanes go and how far, and a round needs
+no other test than whether it was the last. Where such a loop only loads, a lane can begin again, or be left
+to the loop for all lanes as if it had not begun: that is done with it and all lanes behind it when an access
+is in no range, so faults are those of the loop for all lanes. Accesses in another range than the site
+remembers have it look for theirs, a number of times for each run of the warp. Nothing makes lanes of a loop
+that stores begin again (stores.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...program import Branch, Jump, Program
+from ...program import Program
 from ..builder import Builder
 from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
@@ -26,7 +24,7 @@ from .costs import Costs, find_costs
 from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
 from .joint import Joint, JointLane, joint_runners
-from .lane_rounds import LaneRounds
+from .lane_rounds import Entered, LaneRounds
 from .one_lane import Runner
 from .preparation import Preparation
 from .ranges import LaneRanges
@@ -58,12 +56,12 @@ class LaneCode:
             for header, loop in loops.items():
                 shape, promises, kinds = lanes.shape, lanes.promises, warp.registers.kinds
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
-                if found is not None:
-                    self.rounds[header] = found
-                    wide = is_wide(program, loop, found)
-                    self.costs[header] = find_costs(
-                        program, loop, kinds, shape, promises, warp.symbols, found.paces, wide=wide
-                    )
+                assert found is not None, "only such loops are chosen"
+                self.rounds[header] = found
+                wide = is_wide(program, loop, found)
+                self.costs[header] = find_costs(
+                    program, loop, kinds, shape, promises, warp.symbols, found.paces, wide=wide
+                )
             self.alone = Runner.alone(lanes, warp.registers, warp.symbols)
             self.joint = joint_runners(lanes, warp.registers, warp.symbols)
 
@@ -91,33 +89,26 @@ class _Attempt:
         self.b = code._builder
         self.dispatch = code._dispatch
         self.name = f"alone{loop.header}"
-        rounds = code.rounds.get(loop.header)
+        rounds = code.rounds[loop.header]
         self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
-        self.ranges = LaneRanges(code.alone.lane.access, self.buffers.scalars, counts=rounds is None)
-        self.rounds: LaneRounds | None = None
-        self.wide, self.repeat = False, None
-        if rounds is not None:
-            length = sum(len(code._program.blocks[index].steps) for index in loop.blocks)
-            self.wide = is_wide(code._program, loop, rounds)
-            if self.wide:
-                self.repeat = find_repeat(code._program, loop, rounds)
-            times = 1 if self.repeat is None else self.repeat.times
-            ordered = length <= _ORDERED and not self.wide
-            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
+        self.ranges = LaneRanges(code.alone.lane.access, self.buffers.scalars)
+        self.wide = is_wide(code._program, loop, rounds)
+        self.repeat = find_repeat(code._program, loop, rounds) if self.wide else None
+        times = 1 if self.repeat is None else self.repeat.times
+        ordered = len(code._program.blocks[loop.header].steps) <= _ORDERED and not self.wide
+        self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
         # Registers whose last values are known in front of the loop.
-        ends = () if rounds is None else find_ends(code._program, loop, rounds)
-        self.known = loop.kept.intersection(ends)
-        walked = {step for walk in rounds.walks for step in walk.steps} if rounds else set[int]()
+        self.known = loop.kept.intersection(find_ends(code._program, loop, rounds))
+        walked = {step for walk in rounds.walks for step in walk.steps}
         self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
-        self.counted = [group for group in self.groups if self.ranges.is_even(group)]
         self.misses: list[tuple[str, Sequence[tuple[Group, str]]]] = []  # label, groups with addresses
-        self.said = say_apart(self.b, rounds.walks) if rounds is not None and loop.stores else {}
+        self.said = say_apart(self.b, rounds.walks) if loop.stores else {}
         self.joint = self._find_joint()
 
     def _find_joint(self) -> Joint | None:
         """The code for several lanes at once, if they may go so."""
         code, loop = self.code, self.loop
-        if self.rounds is None or not (self.rounds.ordered and code.costs[loop.header].waits):
+        if not (self.rounds.ordered and code.costs[loop.header].waits):
             return None
         return Joint(
             code._program,
@@ -143,29 +134,20 @@ class _Attempt:
             b.place(f"{name}_joint")
             self.joint.emit()
         b.place(f"{name}_lane")
-        rest = b.load(b.lanes, f"%{name}.rest")
-        lane = b.first_lane(rest) if self.rounds is None else self.rounds.next_lane()
-        self._begin(lane)
-        for index in loop.blocks:
-            self._block(index)
-        if self.rounds is None:
-            self._again()
-        for target in loop.exits:
-            self._leave(target, lane)
-        b.place(f"{name}_next")
-        rest = b.load(b.lanes, f"%{name}.rest")
-        rest = self._others(rest) if self.rounds is None else b.without(rest, lane)
+        lane = self.rounds.next_lane()
+        entered = self._begin(lane)
+        self._round(entered)
+        self._leave(lane)
+        rest = b.without(b.load(b.lanes, f"%{name}.rest"), lane)
         b.store(b.lanes, rest, f"%{name}.rest")
         b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", f"{name}_lane")
         self._search()
         b.place(f"{name}_done")
         self._collect()
-        if self.rounds is not None:
-            self.rounds.leave_others(f"%lanes_{loop.header}", abreast)
-        self.dispatch.choose(loop.exits, loop.header)
+        self.rounds.leave_others(f"%lanes_{loop.header}", abreast)
+        self.dispatch.choose((loop.exit,), loop.header)
         # The rest of the lanes do as if they had not begun.
-        ways = {"stop": self.dispatch.back(loop.header), "leave": abreast, "retry": f"{name}_begin"}
-        for way, to in ways.items():
+        for way, to in {"leave": abreast, "retry": f"{name}_begin"}.items():
             b.place(f"{name}_{way}")
             self._collect()
             self._put_back()
@@ -178,9 +160,7 @@ class _Attempt:
 
     def _put_back(self) -> None:
         """Let the lanes that have not gone through the loop stand where they were."""
-        b = self.b
-        left = b.load(b.lanes, f"%{self.name}.rest") if self.rounds is None else self.rounds.not_done()
-        b.store(b.lanes, left, f"%lanes_{self.loop.header}")
+        self.b.store(self.b.lanes, self.rounds.not_done(), f"%lanes_{self.loop.header}")
 
     # ------------------------------------------------------------------------------------ lanes and buffers
     def _lay_out(self) -> None:
@@ -189,18 +169,9 @@ class _Attempt:
         mask = b.load(b.lanes, f"%lanes_{loop.header}")
         code._slots.append(f"  %{self.name}.rest = alloca {b.lanes}")
         b.store(b.lanes, mask, f"%{self.name}.rest")
-        if self.rounds is not None:
-            self.rounds.begin(mask)
+        self.rounds.begin(mask)
         b.store(b.lanes, "0", f"%lanes_{loop.header}")
-        for target in loop.exits if self.rounds is None else ():
-            code._slots.append(f"  %{self.name}.to{target} = alloca {b.lanes}")
-            b.store(b.lanes, "0", f"%{self.name}.to{target}")
         self.buffers.lay_out(code._warp.registers, code._warp.lanes, (code.alone, *code.joint))
-
-    def _others(self, lanes: str) -> str:
-        """All but the lowest of some lanes."""
-        b = self.b
-        return b.value(f"and {b.lanes} {lanes}, {b.value(f'sub {b.lanes} {lanes}, 1')}")
 
     def _side_by_side(self) -> str:
         """An i1 that holds if the lowest and the highest lane load as lanes do that are all side by side.
@@ -227,18 +198,11 @@ class _Attempt:
     # ------------------------------------------------------------------------------------ ranges
     def _open(self) -> None:
         """Find the ranges of the accesses, and go on with a lane unless their roots lie unevenly."""
-        b, code = self.b, self.code
-        lanes, registers = code._warp.lanes, code._warp.registers
+        b, lanes = self.b, self.code._warp.lanes
         assert isinstance(lanes, FastLanes)
         for group in self.groups:
             self.ranges.limit(group)
-        if self.rounds is not None:
-            self._prepare_rounds(self.rounds, lanes)
-        elif self.counted:
-            buffer, whole = f"%{self.name}.rounds", b.vector("i64")
-            code._slots += [f"  {buffer}.of = alloca {whole}, align 64", f"  {buffer} = alloca i64"]
-            least = self.ranges.count_rounds(self.counted, lanes, registers)
-            b.store(whole, least, f"{buffer}.of", ", align 64")
+        self._prepare_rounds(self.rounds, lanes)
         first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
         for group in self.groups:
@@ -278,21 +242,16 @@ class _Attempt:
         """Where a register's last values are that are known in front of the loop."""
         return f'%"{self.name}.end.{name[1:]}"'
 
-    def _begin(self, lane: str) -> None:
+    def _begin(self, lane: str) -> Entered:
         """A lane begins."""
-        b, alone = self.b, self.code.alone
+        alone = self.code.alone
         alone.lane.missed = self._missed
         self.buffers.take(alone, lane)
         self._check_by_ranges(alone)
-        if self.rounds is not None:
-            self.entered = self.rounds.enter(lane)
-            self.rounds.look_ahead(self.rounds.later)
-            self.rounds.set_round("0")
-        elif self.counted:
-            buffer = f"%{self.name}.rounds"
-            place = b.value(f"getelementptr i64, ptr {buffer}.of, i64 {lane}")
-            b.store("i64", b.load("i64", place), buffer)
-        b.jump(f"{self.name}_{self.loop.header}")
+        entered = self.rounds.enter(lane)
+        self.rounds.look_ahead(self.rounds.later)
+        self.rounds.set_round("0")
+        return entered
 
     def _check_jointly(self, runner: Runner, missed: str) -> None:
         """Let the accesses of a lane among several be checked; what misses goes to a label."""
@@ -304,21 +263,13 @@ class _Attempt:
 
     def _check_by_ranges(self, runner: Runner) -> None:
         """Let a lane's accesses be checked."""
-        costs = self.code.costs.get(self.loop.header)
-        runner.steps.chain = costs.chain if costs is not None and self.groups else frozenset()
+        runner.steps.chain = self.code.costs[self.loop.header].chain if self.groups else frozenset()
         runner.lane.groups = {step: group for group in self.groups for step in group.steps}
         runner.lane.ranges = self.ranges.checks(self.groups, runner)
 
-    def _leave(self, target: int, lane: str) -> None:
-        """A lane goes to a block behind the loop."""
-        b = self.b
-        b.place(f"{self.name}_to_{target}")
+    def _leave(self, lane: str) -> None:
+        """A lane goes to the block behind the loop."""
         self.buffers.give_back(self.code.alone, lane, self.loop.kept - self.known)
-        if self.rounds is None:
-            rest, left = b.load(b.lanes, f"%{self.name}.rest"), f"%{self.name}.to{target}"
-            bit = b.value(f"and {b.lanes} {rest}, {b.value(f'sub {b.lanes} 0, {rest}')}")
-            b.store(b.lanes, b.value(f"or {b.lanes} {b.load(b.lanes, left)}, {bit}"), left)
-        b.jump(f"{self.name}_next")
 
     def _collect(self) -> None:
         """Give the warp what its lanes have come to and send them on."""
@@ -332,17 +283,11 @@ class _Attempt:
             if element == "i8" and registers.types[register] == "i1":
                 text = b.value(f"trunc {b.vector('i8')} {text} to {b.vector('i1')}")
             registers.write(register, Value(registers.types[register], text))
-        if self.rounds is None:
-            lanes = [b.load(b.lanes, f"%{self.name}.to{target}") for target in loop.exits]
-        else:
-            lanes = [self.rounds.done()]
-        for target, there in zip(loop.exits, lanes, strict=True):
-            self.dispatch.send(loop.header, target, there, add=True)
+        self.dispatch.send(loop.header, loop.exit, self.rounds.done(), add=True)
 
     def _blend_end(self, register: str) -> None:
         """Give a register its last values in the lanes that are done."""
         b, registers, lanes = self.b, self.code._warp.registers, self.code._warp.lanes
-        assert self.rounds is not None
         type_ = registers.types[register]
         whole, done = b.vector(type_), b.mask_vector(self.rounds.done())
         old = lanes.as_vector(registers.read(register)).ir
@@ -351,39 +296,25 @@ class _Attempt:
         registers.write(register, Value(type_, chosen))
 
     # ------------------------------------------------------------------------------------ one lane's loop
-    def _block(self, index: int) -> None:
-        b, code = self.b, self.code
-        block = code._program.blocks[index]
-        b.place(f"{self.name}_{index}")
-        one, number = code.alone.lane, ""
-        if self.rounds is not None:
-            number = self.rounds.round()
-            one.walked, one.said = self.rounds.places(self.entered, number), self.said
-        elif self.counted:
-            self._spend_round()
-        live = (code._program.live[after] for after in block.successors)
+    def _round(self, entered: Entered) -> None:
+        """One lane's rounds; what is emitted next follows the last."""
+        b, code, header = self.b, self.code, self.loop.header
+        again, out = b.label("again"), b.label("out")
+        b.jump(again)
+        b.place(again)
+        one, number = code.alone.lane, self.rounds.round()
+        one.walked, one.said = self.rounds.places(entered, number), self.said
+        live = (code._program.live[after] for after in code._program.blocks[header].successors)
         code.alone.registers.enter(frozenset().union(*live))
-        for step in block.steps:
+        for step in code._program.blocks[header].steps:
             if self.repeat is None or step.number in self.repeat.steps:
                 code.alone.steps.run(step, "-1", frozenset())
-        if self.rounds is not None:
-            if self.repeat is not None:
-                self._move_on(self.repeat)
-            one.walked, one.said = {}, {}
-            over = self.rounds.over(number, self.entered.last)
-            out, again = self._to(self.loop.exits[0]), f"{self.name}_{index}"
-            hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
-            b.emit(f"br i1 {over}, label %{out}, label %{again}{hint}")
-            return
-        match block.end:
-            case Branch(step, _, _, taken, other):
-                guard = step.instruction.guard
-                assert guard is not None, "a branch terminator is guarded"
-                b.branch(code.alone.steps.predicate(guard).ir, self._to(taken), self._to(other))
-            case Jump(target):
-                b.jump(self._to(target))
-            case _:
-                raise AssertionError(f"{block.end} in a loop for one lane")
+        if self.repeat is not None:
+            self._move_on(self.repeat)
+        one.walked, one.said = {}, {}
+        hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
+        b.emit(f"br i1 {self.rounds.over(number, entered.last)}, label %{out}, label %{again}{hint}")
+        b.place(out)
 
     def _move_on(self, repeat: Repeat) -> None:
         """At the end of one of the parts of a round."""
@@ -391,26 +322,6 @@ class _Attempt:
         for name, pace in sorted(repeat.paces.items()):
             type_ = registers.types[name]
             registers.put(name, self.b.value(f"add {type_} {registers.take(name)}, {pace}"))
-
-    def _spend_round(self) -> None:
-        b, place, on = self.b, f"%{self.name}.rounds", self.b.label("on")
-        left = b.load("i64", place)
-        b.branch(b.value(f"icmp eq i64 {left}, 0"), f"{self.name}_spent", on, unlikely=True)
-        b.place(on)
-        b.store("i64", b.value(f"sub i64 {left}, 1"), place)
-
-    def _to(self, target: int) -> str:
-        if target == self.loop.header:
-            return f"{self.name}_again"
-        return f"{self.name}_{target}" if target in self.loop.blocks else f"{self.name}_to_{target}"
-
-    def _again(self) -> None:
-        """The jump back, which looks at the stop flag."""
-        b = self.b
-        b.place(f"{self.name}_again")
-        stop = b.value("load volatile i32, ptr %stop")
-        halted = b.value(f"icmp ne i32 {stop}, 0")
-        b.branch(halted, f"{self.name}_stop", f"{self.name}_{self.loop.header}", unlikely=True)
 
     # ------------------------------------------------------------------------------------ other ranges
     def _missed(self, accesses: Sequence[tuple[Group, str]]) -> str:
@@ -424,13 +335,8 @@ class _Attempt:
         for label, accesses in self.misses:
             b.place(label)
             self._look(accesses)
-        if self.rounds is not None:
-            b.place(f"{self.name}_stray")
-            self._look(self.rounds.first_strays())
-        elif self.counted:
-            b.place(f"{self.name}_spent")
-            bases = [(group, self.code.alone.registers.take(group.base or "")) for group in self.counted]
-            self._look([(group, b.value(f"add i64 {base}, {group.low}")) for group, base in bases])
+        b.place(f"{self.name}_stray")
+        self._look(self.rounds.first_strays())
 
     def _look(self, accesses: Sequence[tuple[Group | Walk, str]]) -> None:
         b, name = self.b, self.name

@@ -136,7 +136,7 @@ def find_rounds(
 ) -> Rounds | None:
     """What is known of a loop's rounds; None if it is not enough to know how many there are."""
     block = program.blocks[loop.header]
-    if len(loop.blocks) != 1 or not isinstance(block.end, Branch):
+    if not isinstance(block.end, Branch):
         return None
     outside = ((name, kind.constant) for name, kind in kinds.items() if name not in loop.written)
     entered = {name: constant for name, constant in outside if constant is not None}

@@ -32,9 +32,11 @@ def choose_lane_loops(
     loops = find_lane_loops(program, found)
     chosen: dict[int, LaneLoop] = {}
     for header, loop in loops.items():
+        rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
+        if rounds is None:
+            continue
         if loop.stores:
-            rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
-            if rounds is None or not _is_even(loop, rounds):
+            if not _is_even(loop, rounds):
                 continue
             assert loop.first.base is not None
             # What lanes store at known distances from each other can be put down together (row_stores.py).
