@@ -21,17 +21,17 @@ from .infer import Inference
 from .machine.target import gathers_quickly
 
 # Instructions on vectors that such a loop may have: values of more lanes take more registers.
-_LONGEST = 16
+_LONGEST = 32
 
 
 def waits_apart(program: Program, inference: Inference) -> bool:
     """Whether several warps that part in a kernel's loops are faster together, and nobody can see it."""
     if not gathers_quickly() or not _stores_last(program) or not stores_apart(program):
         return False
-    loops = loops_of(program.blocks).values()
-    return any(
-        _length(program, inference, body) <= _LONGEST and _waits(program, inference, body) for body in loops
-    )
+    loops = loops_of(program.blocks)
+    inner = [body for body in loops.values() if sum(header in body for header in loops) == 1]
+    waiting = [body for body in inner if _waits(program, inference, body)]
+    return bool(waiting) and all(_length(program, inference, body) <= _LONGEST for body in waiting)
 
 
 def _stores_last(program: Program) -> bool:

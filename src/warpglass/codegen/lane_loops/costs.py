@@ -14,6 +14,7 @@ from ...isa.lanes import Outline
 from ...isa.types import BITS, LLVM_TYPE, is_float
 from ...program import Program, Step
 from ..builder import Builder
+from ..memory.neighbours import find_neighbours
 from ..operands import Operands, Symbols
 from ..shape import BlockShape, Promises
 from ..values.facts import FactLanes
@@ -101,11 +102,13 @@ def find_costs(
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     lanes = _Work(shape, promises)
     operands = Operands(lanes, _Kinds(types, kinds), symbols)
+    neighbours = find_neighbours(program, kinds)
     for step in steps:
         if step.match.load_or_store is None:
             operands.results(step)
         else:
-            lanes.load_once(step, kinds)
+            own = neighbours.get(step.number)
+            lanes.load_once(step, kinds, found=own is not None and own.first != step.number)
     carried = reached(steps, set(loop.read & loop.written).difference(even))
     chain = [
         step for step in steps if not (carried.isdisjoint(step.reads) or carried.isdisjoint(step.writes))
@@ -160,12 +163,15 @@ class _Work(FactLanes):
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
-    def load_once(self, step: Step, kinds: Mapping[str, Value]) -> None:
-        """Count a load or store: a gather or scatter if each lane has a place of its own."""
+    def load_once(self, step: Step, kinds: Mapping[str, Value], *, found: bool) -> None:
+        """Count a load or store: a gather or scatter if each lane has a place of its own.
+
+        What is `found` in a word that was gathered (memory/neighbours.py) is cut out of it.
+        """
         access, base = step.match.load_or_store, step.address_register
         assert access is not None
         kind = None if base is None else kinds.get(base)
         count = max(len(step.writes), 1)
         near = kind is not None and kind.offsets is not None and not are_apart(kind.offsets)
         self.alone += _LOAD * count
-        self.together += _LOAD if near else _GATHER * count
+        self.together += _WIDE[32] if found else _LOAD if near else _GATHER * count

@@ -47,12 +47,16 @@ def pick_name(type_: str, shift: int) -> str:
 def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
     """`@wg_fetch_T`: loads from checked host addresses; inactive lanes get zero.
 
-    If all lanes load, each has a load of its own: a gather is dozens of a processor's operations, so fewer
-    loads would be under way at once. The addresses go through memory, as LLVM would take them out of the
-    vectors one by one. Words of neighbours may begin anywhere.
+    If all lanes load, each has a load of its own, but for bytes where gathers are quick: a gather is dozens
+    of a processor's operations, so fewer loads would be under way at once. The addresses go through memory,
+    as LLVM would take them out of the vectors one by one. Words of neighbours may begin anywhere.
     """
     b = Builder(declarations, width)
     whole, pointers = b.vector(type_), b.vector("ptr")
+    name = f"@wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0"
+    if gathers_quickly() and BITS[type_] == 8:
+        b.emit(f"ret {whole} {gather_bytes(b, '%at', type_, '%mask')}")
+        return "\n".join([f"define internal {whole} {name} {{", *b.lines, "}\n"])
     b.store(f"volatile {pointers}", "%at", "%apart", ", align 64")
     places = [b.offset("%apart", 8 * lane) for lane in range(width)]
     loads = [b.load(type_, b.load("volatile ptr", place), ", align 1") for place in places]
@@ -68,7 +72,7 @@ def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
     )
     body = "\n".join(b.lines)
     return f"""
-define internal {whole} @wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0 {{
+define internal {whole} {name} {{
   %apart = alloca [{width} x ptr], align 64
   %all = icmp eq {b.lanes} %mask, -1
   br i1 %all, label %every, label %some
@@ -178,7 +182,8 @@ def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:
 def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
     """`@wg_scatter_T`: stores to checked host addresses, the highest lane last.
 
-    A scatter takes as long for one lane as for all, so few lanes have a store each.
+    A scatter takes as long for one lane as for all, so few lanes have a store each. Narrow elements have no
+    scatter: there all lanes have a store each, those that do not act to a place that nobody reads.
     """
     b = Builder(declarations, width)
     whole, pointers = b.vector(type_), b.vector("ptr")
@@ -197,18 +202,35 @@ def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
     b.emit(f"%fewer = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
     b.branch(b.someone("%fewer"), "next", "done")
     b.place("many")
-    scatter_at_once(b, "%at", type_, "%value", "%mask")
+    if BITS[type_] >= 32:
+        scatter_at_once(b, "%at", type_, "%value", "%mask")
+    else:
+        _store_each(b, type_)
     b.jump("done")
     body = "\n".join(b.lines)
     return f"""
 define internal void @wg_scatter_{type_}({whole} %value, {pointers} %at, {b.lanes} %mask) noinline #0 {{
   %places = alloca [{width} x ptr], align 64
   %values = alloca {whole}, align 64
+  %nowhere = alloca i64
 {body}
 done:
   ret void
 }}
 """
+
+
+def _store_each(b: Builder, type_: str) -> None:
+    """A store for each lane; the addresses go through memory, as those of `@wg_fetch_T` do."""
+    pointers = b.vector("ptr")
+    some = f"{b.vector('i1')} {b.mask_vector('%mask')}"
+    places = b.value(f"select {some}, {pointers} %at, {pointers} {b.splat('ptr', '%nowhere')}")
+    b.store(f"volatile {pointers}", places, "%places", ", align 64")
+    b.store(b.vector(type_), "%value", "%values", ", align 64")
+    for lane in range(b.width):
+        place = b.load("volatile ptr", b.offset("%places", 8 * lane))
+        one = b.load(f"volatile {type_}", b.offset("%values", lane * BITS[type_] // 8))
+        b.store(type_, one, place, ", align 1")
 
 
 def irregular_name(type_: str, write: bool) -> str:
