@@ -159,10 +159,10 @@ class Analysis:
             self.states[index] = state
             work |= self._leave(index).intersection(within)
 
-    def entering(self, loop: range) -> State:
-        """The state in which a loop is entered."""
+    def entering(self, loop: range) -> State | None:
+        """The state in which a loop is entered, None if no path leads to it."""
         self.edges.pop((loop[-1], loop.start), None)
-        return self._enter(loop.start, widen=False)
+        return self._enter(loop.start, widen=False) if loop.start in self.states else None
 
     def run_round(self, loop: range, state: State, number: int) -> tuple[Round, State | None]:
         """Where the blocks of a loop lead in a round that begins in a state, and the next one's state.

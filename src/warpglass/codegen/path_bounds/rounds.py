@@ -60,7 +60,7 @@ def _rounds(program: Program, body: range, lanes: AbstractLanes, symbols: Symbol
         paths = Analysis(program, lanes, symbols, {})
         paths.settle()
         state = paths.entering(body)
-        while len(found) < most:
+        while state is not None and len(found) < most:
             onward, state = paths.run_round(body, state, len(found))
             found.append(onward)
             leaving = [targets for targets in onward.values() if not all(one in body for one in targets)]
