@@ -184,11 +184,9 @@ class Analysis:
         again = self.edges.get((loop[-1], loop.start))
         if again is None:
             return onward, None
-        live = self.program.live[loop.start]
         # The same steps write other values in the next round: what is handed on stands for itself.
-        return onward, {
-            name: self.lanes.renewed(value, "round", number, name) for name, value in again.items() if name in live
-        }
+        names = self.program.live[loop.start] & again.keys()
+        return onward, {name: self.lanes.renewed(again[name], "round", number, name) for name in names}
 
     def bounded(self) -> Program:
         """The program with the bounds of what its steps write, and without what no path leads to."""

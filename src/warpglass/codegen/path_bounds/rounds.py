@@ -18,8 +18,8 @@ from ..shape import BlockShape, Promises
 from .analysis import Analysis, OutOfBudget
 from .domain import AbstractLanes
 
-# Rounds of a loop, and steps that all of them may have.
-_MOST_ROUNDS, _MOST_STEPS = 16, 500
+# Rounds of a loop, and steps that the whole program may have then.
+_MOST_ROUNDS, _MOST_STEPS = 16, 600
 
 
 def unroll(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> Program:
@@ -27,34 +27,37 @@ def unroll(program: Program, shape: BlockShape, promises: Promises, symbols: Sym
     if program.fair or program.services or program.clustered or names_barriers(program):
         return program
     lanes = AbstractLanes(shape, promises)
-    while True:
-        known = ((body, _rounds(program, body, lanes, symbols)) for body in _loops(program.blocks))
-        body, rounds = next(((body, found) for body, found in known if found), (None, ()))
-        if body is None:
-            return program
-        program = unrolled(program, body, rounds)
+    for body in _loops(program.blocks):
+        rounds = _rounds(program, body, lanes, symbols)
+        if rounds:
+            return unroll(unrolled(program, body, rounds), shape, promises, symbols)
+    return program
 
 
 def _loops(blocks: Sequence[Block]) -> Iterable[range]:
-    """The loops with barriers that only their last block goes back in, outer ones first."""
-    for header, body in sorted(loops_of(blocks).items(), key=lambda loop: -len(loop[1])):
+    """The loops with barriers in each round, and in those of loops inside, outer ones first.
+
+    Lanes go back in them from their last block only, so none are in several rounds at once.
+    """
+    loops = loops_of(blocks)
+    waiting = {
+        header: any(isinstance(blocks[index].end, Barrier) for index in body)
+        and not any(isinstance(blocks[index].end, WarpBarrier) for index in body)
+        for header, body in loops.items()
+    }
+    for header, body in sorted(loops.items(), key=lambda loop: -len(loop[1])):
         whole = range(header, max(body) + 1)
-        back = [index for index in body if header in blocks[index].successors]
-        ends = [blocks[index].end for index in body]
-        if (
-            header > 0
-            and body == set(whole)
-            and back == [whole[-1]]
-            and any(isinstance(end, Barrier) for end in ends)
-            and not any(isinstance(end, WarpBarrier) for end in ends)
-        ):
+        back = [index for index in whole if header in blocks[index].successors]
+        inside = loops.keys() & body
+        if header > 0 and body == set(whole) and back == [whole[-1]] and all(waiting[one] for one in inside):
             yield whole
 
 
 def _rounds(program: Program, body: range, lanes: AbstractLanes, symbols: Symbols) -> list[Round]:
     """The rounds of a loop, if it is known how many there are, and they are not too many."""
-    length = sum(len(program.blocks[index].steps) for index in body)
-    most = min(_MOST_ROUNDS, _MOST_STEPS // max(1, length))
+    lengths = [len(block.steps) for block in program.blocks]
+    length = 1 + sum(lengths[body.start : body.stop])
+    most = min(_MOST_ROUNDS, 1 + (_MOST_STEPS - sum(lengths)) // length)
     found: list[Round] = []
     try:
         paths = Analysis(program, lanes, symbols, {})
