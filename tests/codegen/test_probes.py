@@ -11,7 +11,7 @@ import pytest
 from tests.engines import CPU_ENGINES, engine_mode
 from tests.generators.kernels import random_kernel
 from warpglass.codegen import Emission, Probe, WorkerWords
-from warpglass.codegen.memory.access import Site
+from warpglass.codegen.memory.sites import Site
 from warpglass.codegen.values.value import Value
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch

@@ -14,7 +14,7 @@ from tests.engines import CPU_ENGINES, ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass import lab
 from warpglass.codegen import Emission, Probe, WorkerWords
-from warpglass.codegen.memory.access import Site
+from warpglass.codegen.memory.sites import Site
 from warpglass.codegen.values.value import Value
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch

@@ -19,10 +19,11 @@ from .lane_loops.order import order_helper
 from .lanes.fast import FastLanes
 from .lanes.narrow import loaded_narrow
 from .lanes.reference import ReferenceLanes
-from .memory.access import Access, Site
+from .memory.access import Access
 from .memory.deferred import deferred_helpers
 from .memory.functions import access_functions
 from .memory.local import LocalMemory
+from .memory.sites import Site
 from .memory.streaming import streaming_helper
 from .memory.warp_atomics import WarpAtomics
 from .operands import Symbols

@@ -18,7 +18,7 @@ from .values.value import Value
 
 if TYPE_CHECKING:
     from .lanes.reference import ReferenceLanes
-    from .memory.access import Site
+    from .memory.sites import Site
 
 
 @dataclass(frozen=True, slots=True)

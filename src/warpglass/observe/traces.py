@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..codegen import Emission, Probe, WorkerWords
-from ..codegen.memory.access import Site
+from ..codegen.memory.sites import Site
 from ..codegen.values.value import Value
 from ..program import Barrier, Program, Step
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..codegen import Emission, Probe, WorkerWords
 from ..codegen.context import LOCAL_WINDOW, SHARED_WINDOW
-from ..codegen.memory.access import Site
+from ..codegen.memory.sites import Site
 from ..codegen.values.value import Value
 from ..program import Branch, Program, Step
 from ..records.warp_views import LANES, WarpView

@@ -41,6 +41,7 @@ from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending, read_elsewhere
+from .selections import select_values
 from .shorthand import write_out
 from .sinking import sink
 from .spaces import resolve_local
@@ -188,6 +189,7 @@ __all__ = [
     "guard_discarded_reads",
     "keep_counters",
     "read_elsewhere",
+    "select_values",
     "sink",
     "split_ranges",
     "split_tests",

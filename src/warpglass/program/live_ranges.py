@@ -59,11 +59,14 @@ class _Ranges:
         self.before = predecessors_of(self.blocks)
         self.loops = find_loops([block.successors for block in self.blocks])
         self.places: dict[str, list[int]] = {}  # by register: the blocks that write it
+        self._chosen: set[str] = set()
         bound: set[str] = set()
         for index, block in enumerate(self.blocks):
             for step in block.steps:
                 for name in step.writes:
                     self.places.setdefault(name, []).append(index)
+                if step.match.row.operation == "selection":
+                    self._chosen.update(step.writes)
                 if step.instruction.guard is not None or step.match.row.steers:
                     bound.update(step.writes)
             if not isinstance(block.end, Jump | Exit):
@@ -72,7 +75,7 @@ class _Ranges:
         self._types = program.registers
 
     def candidates(self) -> Iterable[str]:
-        """Integers of each thread's own that are written both within a loop and elsewhere."""
+        """Integers of each thread's own that are chosen, or written within a loop, and made elsewhere."""
         steps = [step for block in self.blocks for step in block.steps]
         own = computed_from(steps, index_registers(steps))
         for name, places in self.places.items():
@@ -82,7 +85,7 @@ class _Ranges:
                 and LLVM_TYPE[self._types[name]] in ("i32", "i64")
             ):
                 written = set(places)
-                if any(
+                if name in self._chosen or any(
                     name in self.live[header] and written & body and written - body
                     for header, body in self.loops.items()
                 ):

@@ -20,6 +20,7 @@ from ..memory.gather_scatter import gather_at_once, gather_bytes, scatter_at_onc
 from ..memory.indexed import Indexed
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
+from ..values.choice import Choice
 from ..values.known_bits import lane_zeros
 from ..values.value import Value, no_offsets, one_value, replace
 from .find import Form
@@ -41,6 +42,18 @@ class FewAccess(WarpAtomics):
 
     def load_any(
         self, site: int, address: str, type_: str, count: int, mask: str, indexed: Indexed | None = None
+    ) -> list[str]:
+        return self.load_vector(site, address, type_, count, mask)
+
+    def load_chosen(
+        self,
+        site: int,
+        address: str,
+        choice: Choice,
+        type_: str,
+        count: int,
+        mask: str,
+        indexed: Indexed | None,
     ) -> list[str]:
         return self.load_vector(site, address, type_, count, mask)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..builder import Builder
 from ..lanes.fast import FastLanes
-from ..memory.access import Bounds
+from ..memory.sites import Bounds
 from ..registers import Registers
 from ..values.value import Value
 from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk

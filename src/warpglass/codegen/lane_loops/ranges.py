@@ -8,7 +8,8 @@ from dataclasses import replace
 from ..builder import Builder
 from ..context import READ, SITE_WORDS, WRITE
 from ..lanes.fast import FastLanes
-from ..memory.access import Access, Bounds
+from ..memory.access import Access
+from ..memory.sites import Bounds
 from ..registers import Registers
 from .find import Group
 from .one_lane import Checked, Runner

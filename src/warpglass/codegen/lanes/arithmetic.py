@@ -38,6 +38,7 @@ from ..values.results import (
 )
 from ..values.specials import Specials
 from ..values.value import LOOSE_NAN, ONE_NAN, Value, literal, no_offsets, one_value, replace
+from .choices import Choices
 from .division import divide
 from .embedded_rounding import rounded
 from .indices import Indices
@@ -71,6 +72,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         several = self.width * 4 > vector_bytes()
         self._narrowings = (self.narrow, NarrowVectors(self, HALVES)) if several else (self.narrow,)
         self.indices = Indices(self)
+        self.choices = Choices(self)
         self.specials = Specials(shape, promises)
 
     # ------------------------------------------------------------------------------------ forms
@@ -162,6 +164,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
                 self.nans.note(name, result, operands)
             elif result.type == "i64":
                 self.indices.note(result, name, operands)
+            self.choices.note(result, name, operands, type_)
             return result
         if form == DONE:
             return result

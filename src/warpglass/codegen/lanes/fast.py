@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from ...isa.lanes import Update
 from ...isa.types import BITS, is_float
 from ..builder import WIDTH
-from ..memory.access import DECLARED
 from ..memory.narrow_vectors import join_word, split_word, word_type
+from ..memory.sites import DECLARED
 from ..memory.warp_atomics import WIDEST, combines
 from ..values.affine import line_of, regular
 from ..values.bounds import bounds_of
@@ -84,6 +84,9 @@ class FastLanes(FastArithmetic):
             return self.access.load_affine(site, address, type_, count, self.mask), None
         indexed = self.indices.find(address)
         where = self.as_vector(address).ir
+        choice = self.choices.find(address)
+        if choice is not None and choice.has_runs(BITS[type_] // 8 * count):
+            return self.access.load_chosen(site, where, choice, type_, count, self.mask, indexed), None
         return self.access.load_any(site, where, type_, count, self.mask, indexed), None
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:

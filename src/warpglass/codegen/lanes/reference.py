@@ -15,7 +15,8 @@ from ...isa.types import bits, is_float
 from ..builder import constant_vector, suffix, vector
 from ..context import SLOT, WINDOWS
 from ..machine.target import converts_half
-from ..memory.access import Access, Atomic
+from ..memory.access import Access
+from ..memory.atomic_forms import Atomic
 from ..memory.local import LocalMemory
 from ..memory.textures import visited
 from ..probes import Emission, Probe

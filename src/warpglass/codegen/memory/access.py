@@ -13,124 +13,37 @@ one, searching all ranges, remembers where it ended, and records a fault for a l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
-from ...isa.lanes import Fetch, Update
+from ...isa.lanes import Fetch
 from ...isa.types import BITS
 from ..builder import Arg, Builder, vector
 from ..context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
-from ..machine.target import gathers_quickly
 from ..values.value import Value
-from .gather_scatter import (
-    gather_at_once,
-    gather_by_index,
-    gather_through,
-    outside_range,
-    pick_name,
-    pointers_of,
-    scatter_at_once,
-    scatter_by_index,
-)
-from .narrow_vectors import element_of, words_of
+from .atomic_forms import Atomic, RowChange
+from .gather_scatter import outside_range
 from .prefetch import Prefetch
-from .quads import QUAD, is_quad, quad_name
 from .row_stores import RowStores
+from .sites import DECLARED, Bounds, Site
 from .structures import Structure
 from .textures import Requested
 from .tiles import Tiles
+from .unchecked import Unchecked
 
-SPACES = ("generic", "global", "shared")
 _SPELLED = 32
 _SEGMENTED = 192
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """One access in the generated code: the step it belongs to, and what it does."""
-
-    step: int
-    space: str
-    write: bool
-    size: int  # bytes per lane, the whole vector
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """A range as LLVM scalars: first address, elements of the access's size, distance to host memory."""
-
-    low: str
-    limit: str
-    delta: str
-
-
-# What accesses to shared memory that the kernel declares, known to be such, are not checked against.
-DECLARED = Bounds("0", "0", "%shared_address")
-
-
-@dataclass(frozen=True, slots=True)
-class Atomic:
-    """An atomic operation: LLVM's name for it or any other change, on neighbouring elements of a type.
-
-    `operands` says how many each element has.
-    """
-
-    change: str | Update
-    type: str
-    count: int
-    operands: int
-
-    @property
-    def name(self) -> str:
-        """The name of its function."""
-        operation = self.change.name if isinstance(self.change, Update) else self.change
-        return f"wg_atomic_{operation}_{self.count}x{self.type}"
-
-    @property
-    def writes(self) -> bool:
-        """Whether it changes elements, as all do but an indivisible read."""
-        return not isinstance(self.change, Update) or self.change.writes
-
-
-@dataclass(frozen=True, slots=True)
-class RowChange:
-    """An atomic operation of `width` lanes on elements at checked addresses.
-
-    `own` says that the memory is the block's own, `uniform` which operands are the same in all lanes,
-    `deferred` that the operation may be left for the end of the block.
-    """
-
-    change: str | Update
-    type: str
-    own: bool
-    uniform: tuple[bool, ...]
-    width: int
-    deferred: bool
-
-    @property
-    def name(self) -> str:
-        """The name of its function."""
-        operation = self.change.name if isinstance(self.change, Update) else self.change
-        forms = "".join("s" if one else "v" for one in self.uniform)
-        memory = "own" if self.own else "deferred" if self.deferred else "all"
-        return f"wg_{memory}_{operation}_{self.width}x{self.type}_{forms}"
-
-
-class Access:
+class Access(Unchecked):
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `fetches`, `quads`, `scatters` (types), `picks` (type, power of
-    two that an index stands for), `reaches` (type, whether it writes), `rows` and `atomics` (by name) are the
-    outlined functions that are called.
+    `sites` lists them in order; `gathers` (types), `reaches` (type, whether it writes), `rows` and `atomics`
+    (by name) are further outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
-        self.builder = builder
+        super().__init__(builder)
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
-        self.fetches: set[str] = set()
-        self.quads: set[str] = set()
-        self.picks: set[tuple[str, int]] = set()
-        self.scatters: set[str] = set()
         self.rows: dict[str, RowChange] = {}
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
@@ -301,89 +214,6 @@ class Access:
         careful()
         b.jump(join)
         b.place(join)
-
-    def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
-        """Checked loads from any addresses."""
-        b = self.builder
-        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
-        if is_quad(type_, count):
-            return self.gather_quads(self._pointers(host, type_, 0), type_, mask)
-
-        def load(k: int, of: str) -> str:
-            return self.gather_one(self._pointers(host, of, k), of, mask)
-
-        return self._by_words(type_, count, load)
-
-    def _by_words(self, type_: str, count: int, load: Callable[[int, str], str]) -> list[str]:
-        """Neighbouring elements of each lane, loaded one by one or, those of 32 bits, two at a time.
-
-        `load` takes a number and the type of what has it.
-        """
-        if BITS[type_] != 32 or count % 2:
-            return [load(k, type_) for k in range(count)]
-        words = [load(k, "i64") for k in range(count // 2)]
-        return [element_of(self.builder, word, type_, 2, k) for word in words for k in (0, 1)]
-
-    def gather_quads(self, pointers: str, type_: str, mask: str) -> list[str]:
-        """Elements that are 16 bytes in each lane."""
-        b = self.builder
-        self.quads.add(type_)
-        args = [(b.vector("ptr"), pointers), (b.lanes, mask), ("ptr", "%lane_buffer")]
-        b.call("void", quad_name(type_), args)
-        size = b.width * BITS[type_] // 8
-        places = range(0, b.width * QUAD, size)
-        return [b.load(b.vector(type_), b.offset("%lane_buffer", place), ", align 64") for place in places]
-
-    def gather_one(self, pointers: str, type_: str, mask: str) -> str:
-        """A load through a host pointer for each lane; inactive lanes get zero."""
-        if gathers_quickly() and BITS[type_] >= 32:
-            return gather_at_once(self.builder, pointers, type_, mask)
-        self.fetches.add(type_)
-        return gather_through(self.builder, pointers, type_, mask)
-
-    def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:
-        """Checked stores to any addresses."""
-        b = self.builder
-        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
-        if BITS[type_] == 32 and len(values) % 2 == 0:
-            values = [words_of(b, type_, pair) for pair in zip(values[::2], values[1::2], strict=True)]
-            type_ = "i64"
-        for k, value in enumerate(values):
-            self.scatter_one(self._pointers(host, type_, k), type_, value, mask)
-
-    def scatter_one(self, pointers: str, type_: str, value: str, mask: str) -> None:
-        """A store through a host pointer for each lane; the highest lane wins a shared address."""
-        b = self.builder
-        if gathers_quickly() and BITS[type_] >= 32:
-            scatter_at_once(b, pointers, type_, value, mask)
-            return
-        self.scatters.add(type_)
-        args = [(b.vector(type_), value), (b.vector("ptr"), pointers), (b.lanes, mask)]
-        b.call("void", f"wg_scatter_{type_}", args)
-
-    def gather_by(self, host: str, numbers: str, shift: int, type_: str, mask: str) -> str:
-        """A load for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
-        b = self.builder
-        if gathers_quickly() and BITS[type_] >= 32:
-            return gather_by_index(b, host, numbers, shift, type_, mask)
-        self.picks.add((type_, shift))
-        args = [("ptr", host), (b.vector("i32"), numbers), (b.lanes, mask)]
-        return b.call(b.vector(type_), pick_name(type_, shift), args)
-
-    def scatter_by(self, host: str, numbers: str, shift: int, type_: str, value: str, mask: str) -> None:
-        """A store for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
-        b = self.builder
-        if gathers_quickly() and BITS[type_] >= 32:
-            scatter_by_index(b, host, numbers, shift, type_, value, mask)
-            return
-        pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
-        self.scatter_one(pointers, type_, value, mask)
-
-    def _pointers(self, host: str, type_: str, element: int) -> str:
-        b = self.builder
-        if element:
-            host = b.value(f"add {b.vector('i64')} {host}, splat (i64 {element * BITS[type_] // 8})")
-        return b.value(f"inttoptr {b.vector('i64')} {host} to {b.vector('ptr')}")
 
     # ------------------------------------------------------------------------------------ one by one
     def load_slowly(

@@ -10,7 +10,7 @@ from ...isa.types import BITS
 from ..builder import Builder
 from ..context import READ, SITE_WORDS, SLOT, WRITE
 from ..runtime import endings
-from .access import Atomic
+from .atomic_forms import Atomic
 from .element_changes import ElementChange
 
 _HELPER = """

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ..builder import widened
 from ..values.value import Value
-from .access import Bounds
 from .row_store_access import RowStoreAccess
+from .sites import Bounds
 
 
 class BoundaryAccess(RowStoreAccess):

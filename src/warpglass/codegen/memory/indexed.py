@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from ...isa.types import BITS
 from ..builder import Builder
-from .access import Bounds
 from .gather_scatter import pointers_of
 from .interval_checks import IntervalChecks
 from .quads import is_quad
+from .sites import Bounds
 
 # The greatest index of an access: a few less than there are, as some are counted from an aligned word.
 _MAX = (1 << 31) - 4

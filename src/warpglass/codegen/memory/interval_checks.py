@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from ..builder import constant_vector
 from ..context import SITE_WORDS
 from ..values.value import Value
-from .access import Access, Bounds
+from .access import Access
 from .merged_checks import MergedCheck
+from .sites import Bounds
 from .structures import Structure
 
 

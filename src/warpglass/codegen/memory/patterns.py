@@ -13,7 +13,6 @@ from ..builder import constant_vector, vector
 from ..context import SHARED_WINDOW
 from ..machine.target import gathers_quickly
 from ..values.value import Offsets, Value, replace, signed
-from .access import Bounds
 from .gather_scatter import HALF, irregular_name
 from .indexed import Anywhere, Indexed, IndexedAccess, either
 from .prefetch import emit_prefetch
@@ -26,6 +25,7 @@ from .segments import (
     store_segments,
     worth_it,
 )
+from .sites import Bounds
 from .streaming import fills_lines, load_run, store_streaming
 from .tile_loads import TileLoads
 

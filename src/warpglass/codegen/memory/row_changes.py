@@ -9,7 +9,7 @@ from ...isa.lanes import Update
 from ...isa.types import BITS
 from ..builder import Builder, widened
 from ..context import SLOT
-from .access import RowChange
+from .atomic_forms import RowChange
 from .element_changes import ElementChange
 
 _WORDS = ("deferred", "deferred_most", "deferred_room", "deferred_count")

@@ -6,9 +6,9 @@ from ...isa.types import BITS
 from ..builder import Arg, Builder, constant_vector, vector
 from ..context import SITE_WORDS
 from ..values.value import Offsets, Value
-from .access import Bounds
 from .neighbour_loads import NeighbourLoads
 from .row_stores import RowStores
+from .sites import Bounds
 from .tile_loads import transposed
 from .tiles import EMPTY, ROW
 

@@ -6,14 +6,14 @@ from ...isa.types import BITS
 from ..builder import constant_vector, vector
 from ..machine.target import vector_bytes
 from ..values.value import Offsets, Value
-from .access import Bounds
+from .chosen import ChosenLoads
 from .interleave import deinterleave, interleave
-from .patterns import Patterns
+from .sites import Bounds
 from .streaming import fills_lines, store_parts, store_streaming
 from .structures import Structure
 
 
-class StructureAccess(Patterns):
+class StructureAccess(ChosenLoads):
     """Emits accesses of every form; those to structures once for several elements."""
 
     def _load_pattern(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..builder import Builder, constant_vector, vector
 from ..values.value import Value
-from .access import Bounds
 from .interval_checks import IntervalChecks
+from .sites import Bounds
 from .tiles import EMPTY, ROW, Tile, Tiles
 
 # The table of places one row behind the other.

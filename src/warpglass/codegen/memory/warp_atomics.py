@@ -15,7 +15,7 @@ from ...isa.lanes import Update
 from ...isa.types import BITS
 from ..builder import WIDTH, Builder, constant_vector, suffix, vector
 from ..values.value import Value, literal
-from .access import Atomic, RowChange
+from .atomic_forms import Atomic, RowChange
 from .boundary import BoundaryAccess
 
 WIDEST = 64  # bits that every host can exchange at any address

@@ -15,7 +15,7 @@ from typing import Any
 from ...program import Step
 from ...ptx import tree
 from ..lanes.reference import ReferenceLanes
-from ..memory.access import Site
+from ..memory.sites import Site
 from ..operands import Symbols
 from ..steps import Steps
 from ..values.value import Value

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...codegen import BlockShape
 from ...codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
-from ...codegen.memory.access import Site
+from ...codegen.memory.sites import Site
 from ...errors import FaultPlace, KernelFault, KernelTimeout
 from ...isa.lanes import RANK_SHIFT
 from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step

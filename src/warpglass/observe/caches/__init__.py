@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...codegen import Emission, Probe, WorkerWords
-from ...codegen.memory.access import Site
+from ...codegen.memory.sites import Site
 from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
 from ...models.caches import Geometry, Traffic, sum_traffic

@@ -14,7 +14,7 @@ from functools import lru_cache
 from ...codegen import Emission, Probe, WorkerWords
 from ...codegen.builder import constant_vector
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
-from ...codegen.memory.access import Site
+from ...codegen.memory.sites import Site
 from ...codegen.values.value import Offsets, Value
 from ...models.memory_rules import MODERN, MemoryRules
 from ...program import Block, Program

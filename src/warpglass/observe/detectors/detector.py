@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from ...codegen import Emission, Probe
-from ...codegen.memory.access import Site
+from ...codegen.memory.sites import Site
 from ...engine.cpu.backend import Begun
 from ...program import Step
 from ...records.check import Finding

@@ -16,7 +16,7 @@ import numpy as np
 from ...codegen import Emission, Probe, WorkerWords
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
-from ...codegen.memory.access import Site
+from ...codegen.memory.sites import Site
 from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
 from ...program import Barrier, Block, Branch, Program, Step

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...codegen import Emission
 from ...codegen.context import NOWHERE, SLOT
-from ...codegen.memory.access import Site
+from ...codegen.memory.sites import Site
 from ...engine.cpu.faults import Scene, explain_access, explain_call
 from ...engine.launch.backend import unflatten
 from ...errors import KernelFault

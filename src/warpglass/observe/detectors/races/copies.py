@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....codegen import Emission
-from ....codegen.memory.access import Site
+from ....codegen.memory.sites import Site
 from ....codegen.values.value import Value
 from ....program import Step
 from ....ptx import tree

@@ -17,7 +17,7 @@ import numpy as np
 
 from ....codegen import Emission, Probe, WorkerWords
 from ....codegen.context import HEAP_BASE, MODULE_BASE
-from ....codegen.memory.access import Site
+from ....codegen.memory.sites import Site
 from ....program import Program
 from ....program.pointers import HEAP, MEMORY, MODULE, OWN, Base, Word, find_bases
 from ....records.marks import INPUT

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ....codegen.memory.access import Site
+from ....codegen.memory.sites import Site
 from ....isa.atomic import commutes
 from ....isa.ordering import Ordering
 from ....isa.specials import reads_clock

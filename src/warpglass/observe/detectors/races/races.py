@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ....codegen import Emission, WorkerWords
-from ....codegen.memory.access import Site
+from ....codegen.memory.sites import Site
 from ....codegen.values.value import Offsets, Value
 from ....isa.ordering import Ordering
 from ....isa.types import integer_of

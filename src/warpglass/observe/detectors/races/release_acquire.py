@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ....codegen import Emission
-from ....codegen.memory.access import Site
+from ....codegen.memory.sites import Site
 from ....codegen.values.value import Value
 from ....isa.ordering import Ordering
 from ....program import Barrier, Step

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from ....codegen import Emission
 from ....codegen.context import SLOT
-from ....codegen.memory.access import Site
+from ....codegen.memory.sites import Site
 from ....codegen.values.value import Value
 from ....program import Step
 from .. import layout

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....codegen import Emission, WorkerWords
-from ....codegen.memory.access import Site
+from ....codegen.memory.sites import Site
 from ....codegen.values.value import Value
 from ....program import Program, Step
 from .. import layout
