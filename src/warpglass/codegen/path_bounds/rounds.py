@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from ...program import Barrier, Block, Program, Round, WarpBarrier, unrolled
 from ...program.blocks import loops_of
 from ..control.barriers import names_barriers
+from ..infer import infer_kinds
 from ..operands import Symbols
 from ..shape import BlockShape, Promises
 from .analysis import Analysis, OutOfBudget
@@ -26,12 +27,18 @@ def unroll(program: Program, shape: BlockShape, promises: Promises, symbols: Sym
     """The program without the loops with barriers whose rounds are known."""
     if program.fair or program.services or program.clustered or names_barriers(program):
         return program
-    lanes = AbstractLanes(shape, promises)
-    for body in _loops(program.blocks):
-        rounds = _rounds(program, body, lanes, symbols)
-        if rounds:
-            return unroll(unrolled(program, body, rounds), shape, promises, symbols)
-    return program
+    if any(isinstance(block.end, WarpBarrier) for block in program.blocks):
+        return program
+    made, lanes = program, AbstractLanes(shape, promises)
+    while True:
+        found = ((body, _rounds(made, body, lanes, symbols)) for body in _loops(made.blocks))
+        body, rounds = next(((body, rounds) for body, rounds in found if rounds), (None, []))
+        if body is None:
+            break
+        made = unrolled(made, body, rounds)
+    # Lanes that part in front of a barrier may be in several rounds when they go on.
+    parts = made is not program and infer_kinds(made, shape, promises, symbols).pending.divergent_barrier
+    return program if parts else made
 
 
 def _loops(blocks: Sequence[Block]) -> Iterable[range]:
@@ -40,16 +47,15 @@ def _loops(blocks: Sequence[Block]) -> Iterable[range]:
     Lanes go back in them from their last block only, so none are in several rounds at once.
     """
     loops = loops_of(blocks)
-    waiting = {
+    waits = {
         header: any(isinstance(blocks[index].end, Barrier) for index in body)
-        and not any(isinstance(blocks[index].end, WarpBarrier) for index in body)
         for header, body in loops.items()
     }
     for header, body in sorted(loops.items(), key=lambda loop: -len(loop[1])):
         whole = range(header, max(body) + 1)
         back = [index for index in whole if header in blocks[index].successors]
         inside = loops.keys() & body
-        if header > 0 and body == set(whole) and back == [whole[-1]] and all(waiting[one] for one in inside):
+        if header > 0 and body == set(whole) and back == [whole[-1]] and all(waits[one] for one in inside):
             yield whole
 
 
