@@ -162,7 +162,9 @@ class Analysis:
     def entering(self, loop: range) -> State | None:
         """The state in which a loop is entered, None if no path leads to it."""
         self.edges.pop((loop[-1], loop.start), None)
-        return self._enter(loop.start, widen=False) if loop.start in self.states else None
+        if loop.start not in self.states:
+            return None
+        return self._renewed(self._enter(loop.start, widen=False), loop, -1)
 
     def run_round(self, loop: range, state: State, number: int) -> tuple[Round, State | None]:
         """Where the blocks of a loop lead in a round that begins in a state, and the next one's state.
@@ -182,11 +184,12 @@ class Analysis:
             if index in self.states
         }
         again = self.edges.get((loop[-1], loop.start))
-        if again is None:
-            return onward, None
-        # The same steps write other values in the next round: what is handed on stands for itself.
-        names = self.program.live[loop.start] & again.keys()
-        return onward, {name: self.lanes.renewed(again[name], "round", number, name) for name in names}
+        return onward, None if again is None else self._renewed(again, loop, number)
+
+    def _renewed(self, state: State, loop: range, number: int) -> State:
+        """What a round begins with, each for itself: the same steps will write other values in it."""
+        names = self.program.live[loop.start] & state.keys()
+        return {name: self.lanes.renewed(state[name], "round", number, name) for name in names}
 
     def bounded(self) -> Program:
         """The program with the bounds of what its steps write, and without what no path leads to."""

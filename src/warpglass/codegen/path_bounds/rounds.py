@@ -25,9 +25,8 @@ _MOST_ROUNDS, _MOST_STEPS = 16, 600
 
 def unroll(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> Program:
     """The program without the loops with barriers whose rounds are known."""
-    if program.fair or program.services or program.clustered or names_barriers(program):
-        return program
-    if any(isinstance(block.end, WarpBarrier) for block in program.blocks):
+    waits = program.fair or program.grid_waits or program.clustered or names_barriers(program)
+    if waits or program.services or any(isinstance(block.end, WarpBarrier) for block in program.blocks):
         return program
     made, lanes = program, AbstractLanes(shape, promises)
     while True:
