@@ -387,7 +387,6 @@ def test_a_range_that_ends_within_a_round() -> None:
 
 def test_a_lane_that_never_leaves_is_named() -> None:
     """Every thread looks for a negative column among 16; one has none."""
-    assert _loops("endless")
     args = _arguments()
     args[0][:], args[0][45] = 96, 16
     args[2][100] = -1
@@ -403,9 +402,9 @@ def test_arrays_that_alternate_in_a_lane() -> None:
     assert reference.tobytes() == kinds.tobytes()
 
 
-@pytest.mark.parametrize("name", ["search", "chase", "in_step", "storing", "waiting"])
+@pytest.mark.parametrize("name", ["search", "chase", "in_step", "storing", "waiting", "endless", "leaving"])
 def test_loops_that_lanes_do_not_run_alone(name: str) -> None:
-    """Those whose addresses wait for loads, in which lanes stay together, that store, or wait for others."""
+    """Whose addresses, or ends, wait for loads, where lanes stay together, that store, or wait for others."""
     assert not _loops(name)
 
 
@@ -423,7 +422,7 @@ def test_lanes_beside_each_other(distance: int) -> None:
 
 
 def test_predicated_steps_and_carries() -> None:
-    assert _find(prepare(Compiled(PTX, "k", "k", "ptx")))
+    assert not _find(prepare(Compiled(PTX, "k", "k", "ptx")))  # how many rounds there are, loads decide
     rng = np.random.default_rng(8)
     numbers = rng.integers(0, 1 << 32, ELEMENTS, np.uint32)
     starts = 2 * rng.integers(0, ELEMENTS // 4, BLOCK).astype(np.int32)
@@ -483,7 +482,7 @@ $again:
 
 def _run_narrow(space: str, engine: str) -> tuple[Any, Any]:
     text = NARROW.format(space=space)
-    assert _find(prepare(Compiled(text, "k", "k", "ptx")))
+    assert not _find(prepare(Compiled(text, "k", "k", "ptx")))
     starts = np.random.default_rng(3).integers(0, BLOCK, BLOCK).astype(np.int32)
     out = np.zeros(BLOCK, np.int32)
     run_ptx(text, 1, BLOCK, (starts, out), engine=engine)

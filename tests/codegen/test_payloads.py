@@ -121,9 +121,11 @@ def test_uniform_results_stay_scalars_behind_vectors() -> None:
     assert one_value(kinds["%fd4"].offsets)
 
 
-def _lines_of_squares(count: int) -> int:
-    """Lines of IR of a chain of sums of squares, all of which are stored."""
-    steps = " ".join(f"fma.rn.f64 %fd{k + 1}, %fd{k}, %fd{k}, %fd0;" for k in range(count))
+def _squares(count: int, between: str = "") -> str:
+    """IR of a chain of sums of squares, all of which are stored; `between` is done to each."""
+    steps = " ".join(
+        f"fma.rn.f64 %fd{k + 1}, %fd{k}, %fd{k}, %fd0; {between.format(k + 1)}" for k in range(count)
+    )
     stores = " ".join(f"st.global.f64 [%rd3+{8 * k}], %fd{k + 1};" for k in range(count))
     address = (
         "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.s64 %rd3, %rd1, %rd2;"
@@ -131,8 +133,13 @@ def _lines_of_squares(count: int) -> int:
     text = kernel(f"{address} ld.global.f64 %fd0, [%rd3]; {steps} {stores} ret;", "u64 x")
     made = prepare(Compiled(text, "k", "k", "ptx"))
     code = generate(made.program, BlockShape((64, 1, 1)), made.symbols, (), Promises((1, 1, 1)))
-    return code.text(quick=True).count("\n")
+    return code.text(quick=True)
 
 
 def test_code_is_in_proportion_to_the_chain() -> None:
-    assert _lines_of_squares(32) < 3 * _lines_of_squares(8)
+    assert _squares(32).count("\n") < 3 * _squares(8).count("\n")
+
+
+def test_a_negation_is_no_place_to_look_at() -> None:
+    """Compilers write differences of products as a negation and a sum."""
+    assert _squares(2, "neg.f64 %fd{0}, %fd{0};").count("\nrare") == _squares(2).count("\nrare")

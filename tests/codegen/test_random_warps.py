@@ -12,7 +12,8 @@ from tests.engines import ENGINES, run_ptx
 from tests.generators.warps import VALUES, RandomWarp
 from tests.levels import numbers
 from warpglass.codegen import registers
-from warpglass.codegen.control import dispatch, warp
+from warpglass.codegen.control import dispatch
+from warpglass.engine.cpu import tiers
 from warpglass.program import pending
 
 
@@ -28,9 +29,15 @@ def test_the_forms_of_long_programs(seed: int, engine: str, monkeypatch: pytest.
     monkeypatch.setattr(pending, "_MOST_FOLLOWED", 0)
     monkeypatch.setattr(pending, "_MOST_STEPS", 0)
     monkeypatch.setattr(dispatch, "MOST_MASKS", 0)
-    monkeypatch.setattr(warp, "MOST_MASKS", 0)
     monkeypatch.setattr(registers, "_MOST_PHIS", 0)
     _compare(seed, engine, "// as a long program\n")
+
+
+@pytest.mark.parametrize("seed", numbers(12))
+def test_small_code_looks_for_the_next_block_in_a_loop(seed: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(tiers.VARIABLE, tiers.SMALL)
+    monkeypatch.setattr(pending, "_MOST_FOLLOWED", 0)
+    _compare(seed, "kinds", "// in small code\n")
 
 
 def _compare(seed: int, engine: str, remark: str = "") -> None:

@@ -12,6 +12,7 @@ from ..program.passes import run_passes
 from .builder import Builder
 from .control.barriers import barrier_helpers, names_barriers
 from .control.block_loop import WarpScheduling, block_loop
+from .control.dispatch import NEXT_BLOCK
 from .control.turns import turn_helpers
 from .control.warp import PARAMETERS, WarpFunction
 from .lane_loops.one_lane import learn_helper
@@ -110,6 +111,7 @@ def _emit(version: Version) -> KernelCode:
         flushes=version.promises is not None and version.promises.flushes,
     )
     functions = [*steps.functions, *warp.few_lanes.functions, *([IN_MEMORY] if registers.in_memory else [])]
+    functions += [NEXT_BLOCK] if version.small else []
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION
     return KernelCode(
         shape=shape,
@@ -202,7 +204,7 @@ def _deferred_sum(program: Program) -> tuple[Update, str]:
 
 
 # Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.
-_LONGEST_BY_REGION = 1 << 25
+_LONGEST_BY_REGION = 20 << 20
 
 # Characters of IR up to which quick code has the warp function within its loops. Beyond, to put it in takes a
 # tenth of all the time, and to call it nothing that one would see.

@@ -26,7 +26,7 @@ _LONGEST = 16
 
 def waits_apart(program: Program, inference: Inference) -> bool:
     """Whether several warps that part in a kernel's loops are faster together, and nobody can see it."""
-    if not gathers_quickly() or not _stores_last(program) or not _stores_apart(program):
+    if not gathers_quickly() or not _stores_last(program) or not stores_apart(program):
         return False
     loops = loops_of(program.blocks).values()
     return any(
@@ -48,7 +48,7 @@ def _stores_last(program: Program) -> bool:
     )
 
 
-def _stores_apart(program: Program) -> bool:
+def stores_apart(program: Program) -> bool:
     """Whether threads load from other arrays than they store to."""
     variables = frozenset(variable.name for variable in program.variables)
     bases = find_bases(program.blocks, program.registers, variables)

@@ -83,7 +83,7 @@ def _let_host_flush(program: Program, promises: Promises) -> Promises:
 
 def _assume_vectors(program: Program) -> Inference:
     divergent = tuple(block.splits is not None for block in program.blocks)
-    return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair))
+    return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair, roughly=True))
 
 
 def _find_full(blocks: tuple[Block, ...], shape: BlockShape, inference: Inference) -> tuple[bool, ...]:
@@ -128,7 +128,7 @@ PASSES = (
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
     Pass("loops of lanes", choose_lane_loops, f"{_PROMISED} inference", "lane_loops", _unobserved, _ALONE),
-    Pass("few lanes", find_few_lanes, "program inference full", "few_lanes", _unobserved, _ALONE),
+    Pass("few lanes", find_few_lanes, "program shape inference full", "few_lanes", _unobserved, _ALONE),
     Pass("row tiles", find_tiles, _TILED, "tiles", _unobserved, _ALONE),
     Pass("row stores", find_row_stores, _ROWS, "row_stores", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),

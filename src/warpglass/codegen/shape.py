@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,10 +17,11 @@ class BlockShape:
     """Extents of a block, in threads, and bytes of shared memory that its kernel declares.
 
     `width` lanes run together: a warp's, or several warps' (warp_fusion.py). If `rows` is given, those that
-    act are the threads of so many whole rows of the block along x, else all of them are threads. `cluster`
-    are the extents of a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and
-    `ranked` that shared addresses have the block's rank in it (isa/cluster.py). Where a lane faults, those of
-    earlier warps may begin `again` (parting_warps.py).
+    act are the threads of so many whole rows of the block along x, else all of them are threads. So many
+    `blocks` side by side along x run together, a row of each (block_fusion.py). `cluster` are the extents of
+    a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and `ranked` that shared
+    addresses have the block's rank in it (isa/cluster.py). Where a lane faults, those of earlier warps may
+    begin `again` (parting_warps.py).
     """
 
     block: Dim3
@@ -30,6 +31,7 @@ class BlockShape:
     ranked: bool = False
     explicit: bool = False
     rows: int = 0
+    blocks: int = 1
     again: bool = False
 
     @property
@@ -45,13 +47,18 @@ class BlockShape:
 
     @property
     def together(self) -> int:
-        """Threads of a group."""
+        """Threads of a group in one block."""
         return self.rows * self.block[0] or self.width
 
     @property
     def last(self) -> int:
         """Threads of the last group."""
         return self.threads - (self.warps - 1) * self.together
+
+    @property
+    def unfused(self) -> BlockShape:
+        """The shape in which warps run one by one."""
+        return replace(self, width=WIDTH, rows=0, blocks=1, again=False)
 
     def extent(self, axis: str) -> int:
         """The block's extent along x, y or z."""
@@ -70,7 +77,7 @@ class BlockShape:
         if self.rows:
             group, lane = np.divmod(np.arange(self.warps * self.width, dtype=np.int32), self.width)
             row = group * self.rows + (lane // x if self.rows > 1 else 0)
-            column = lane % x if self.rows > 1 else lane
+            column = lane % x if self.rows > 1 or self.blocks > 1 else lane
             return np.stack([column, row if z == 1 else row % y, 0 * row if z == 1 else row // y])
         linear = np.arange(self.warps * self.width, dtype=np.int32)
         if y == z == 1:  # in a row of threads the pattern does not start again

@@ -18,6 +18,7 @@ from itertools import count, takewhile
 from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
 from ..program.blocks import computed_from, loops_of
 from ..ptx import tree
+from .block_fusion import wide_shapes
 from .builder import WIDTH
 from .control.barriers import names_barriers
 from .infer import Inference, infer_kinds
@@ -66,6 +67,9 @@ def fuse_warps(
 
     A block of few threads has no more lanes than these.
     """
+    wide = _best_wide(program, shape, promises, symbols, inference)
+    if wide is not None:
+        return wide
     small = shape.threads <= WIDTH // 2
     narrowed = narrowed_shape(program, shape) if small else None
     by_rows = _best_rows(program, shape, promises, symbols, inference)
@@ -136,6 +140,23 @@ def _best_rows(
     return best
 
 
+def _best_wide(
+    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, inference: Inference
+) -> tuple[BlockShape, Inference] | None:
+    """The shape with rows of several blocks together that pays, with its inference; None if none does."""
+    if shape.threads < WIDTH or not _unaware(program):
+        return None
+    for one in wide_shapes(program, shape, promises, _most_lanes(program, _ROW_REGISTERS)):
+        found = infer_kinds(program, one, promises, symbols)
+        if one.width > WIDTH:
+            better = pays(program, found, one.width)
+        else:
+            better = _cost(program, one, found) < _cost(program, shape, inference)
+        if better and not found.pending.divergent_barrier:
+            return one, found
+    return None
+
+
 def _most_lanes(program: Program, registers: int = _REGISTERS) -> int:
     """How many lanes one value of which takes the vector registers that it may take."""
     types = {type_ for type_ in program.registers.values() if type_ in ("f32", "f64")}
@@ -150,7 +171,7 @@ def _cost(program: Program, shape: BlockShape, inference: Inference) -> float:
         apart = sum(not _has_form(step, inference) for step in block.steps)
         vectors = len(_in_lanes(block.steps, inference)) * shape.width / WIDTH
         cost += (_ROUNDS if index in often else 1) * (vectors + _APART * apart)
-    return shape.warps * cost
+    return shape.warps * cost / shape.blocks
 
 
 def _has_form(step: Step, inference: Inference) -> bool:

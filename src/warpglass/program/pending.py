@@ -60,11 +60,14 @@ def find_pending(
     divergent: tuple[bool, ...],
     fair: frozenset[int] = frozenset(),
     steady: frozenset[int] = frozenset(),
+    *,
+    roughly: bool = False,
 ) -> Pending:
     """Pend of every block.
 
     `divergent[b]` says whether block b's branch may split a warp; `fair` are the headers of fair loops;
-    `steady` are warp barriers that are given the same mask whenever they are reached.
+    `steady` are warp barriers that are given the same mask whenever they are reached; `roughly` says that no
+    schedules of a long program need be followed.
     """
     resumes = tuple(sorted({block.end.resume for block in blocks if isinstance(block.end, Barrier)}))
     resuming = _bits(resumes)
@@ -73,7 +76,7 @@ def find_pending(
     after = [_bits(block.successors) for block in blocks]
     reached = _reachable(after)
     apart = _united(reached, reduce(or_, (after[i] for i, splits in enumerate(divergent) if splits), 0))
-    if len(blocks) > _MOST_FOLLOWED and (fair or gates):
+    if len(blocks) > _MOST_FOLLOWED and (roughly or fair or gates):
         return _anywhere(blocks, apart, resumes, fair, gates)
     parked = [0] * len(blocks)
     for header in fair:

@@ -78,7 +78,7 @@ class Tokens:
         end = len(self.text.rstrip())
         self.texts = texts + [""] * LOOKAHEAD
         self.starts = starts + [end] * LOOKAHEAD
-        self._line_starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
+        self._line_starts = [0, *[match.end() for match in re.finditer("\n", self.text)]]
         self._found: dict[tuple[int, str], Diagnostic] = {}
         self._lost: set[str] = set()
 

@@ -30,7 +30,9 @@ _RESUME = frozenset(
 )
 _HEADER = frozenset((".version", ".target", ".address_size"))  # these end with their line, not with `;`
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
-_LONG = 1 << 20  # characters that take about a second
+# Characters of a text from which a kernel is taken out of it before it is parsed, and of one that takes about
+# a second.
+_PARTED, _LONG = 1 << 15, 1 << 20
 
 
 @lru_cache(maxsize=8)
@@ -38,10 +40,10 @@ def parse(text: str, name: str = "<ptx>", entry: str | None = None) -> Module:
     """Parse a PTX file; `name` is its name in messages. Raises PtxSyntaxError with every error found.
 
     With an `entry` the bodies of all other entries are passed over: they become declarations, or are left out
-    of a long text with whatever else that entry does not reach. The last few modules are kept: a kernel is
-    parsed when it is compiled and again by whoever runs it.
+    of all but a short text with whatever else that entry does not reach. The last few modules are kept: a
+    kernel is parsed when it is compiled and again by whoever runs it.
     """
-    if entry is not None and len(text) > _LONG:
+    if entry is not None and len(text) > _PARTED:
         text = _parts(text).of(entry, in_place=True)
     tokens = Tokens(text, name)
     module = _ModuleParser(tokens, entry).parse()

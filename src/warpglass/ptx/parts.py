@@ -69,8 +69,11 @@ class Parts:
         return self.text if self.whole else self._joined(self._always)
 
     def of(self, entry: str, *, in_place: bool = False) -> str:
-        """The text of a module with this kernel alone; `in_place`, each line of it stands where it stood."""
-        if self.whole:
+        """The text of a module with this kernel alone; `in_place`, each line of it stands where it stood.
+
+        All of the text, if there is no such kernel.
+        """
+        if self.whole or entry not in self.entries:
             return self.text
         own = [one for one in self._chunks if one.entry and one.name == entry]
         words = (word for one in own for word in self._words(one))

@@ -48,7 +48,12 @@ class WarpFrames:
         last, others = (_mask(count, width) for count in (self.shape.last, self.shape.together))
         return f"""%is_last = icmp eq i32 %warp, {self.shape.warps - 1}
   %start_mask = select i1 %is_last, i{width} {last}, i{width} {others}
-  %threads_offset = mul i64 %warp64, {4 * width}
+  {self.call(state)}"""
+
+    def call(self, state: str) -> str:
+        """The same for the lanes of `%start_mask`."""
+        width = self.shape.width
+        return f"""%threads_offset = mul i64 %warp64, {4 * width}
   %threads_of_warp = getelementptr i8, ptr %threads, i64 %threads_offset
   %frame_offset = mul i64 %warp64, {self.stride}
   %frame_start = getelementptr i8, ptr %frames, i64 %frame_offset

@@ -19,6 +19,7 @@ from ..context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME,
 from ..memory.textures import BUFFER
 from ..shape import BlockShape
 from .barrier_regions import WarpFrames, call_region_loops, region_loops
+from .block_groups import group_loop
 from .flushing import RUN_FLUSHING
 from .turns import end_early, leave_if_spare, pass_turn
 
@@ -70,6 +71,7 @@ def block_loop(shape: BlockShape, scheduling: WarpScheduling, *, by_region: bool
     header, stride, local = scheduling.header, scheduling.stride, scheduling.local
     warps = WarpFrames(shape, header, stride, local)
     by_region = by_region and scheduling.keeps_step
+    group = "1" if shape.blocks == 1 else "%group"
     words = _words(
         ("next", "next_block", "ptr"),
         ("count", "block_count", "i64"),
@@ -104,7 +106,10 @@ def block_loop(shape: BlockShape, scheduling: WarpScheduling, *, by_region: bool
     # Kernels without barriers never need the rounds that look at states if their warps keep step.
     loop, functions, failed = "", "", "[ %result, %failing ]"
     begin = again = "round"
-    if by_region:
+    if shape.blocks > 1:
+        by_region, loop = True, group_loop(warps)
+        begin, failed = "together", "[ %reached, %not_together ]"
+    elif by_region:
         functions, loop = (
             region_loops(warps, scheduling.resumes),
             call_region_loops(warps, scheduling.resumes),
@@ -180,8 +185,9 @@ clean_block:
   br label %{begin}
 {loop}
 block_done:{pass_turn(defers=scheduling.defers) if scheduling.turns else ""}
-  %place.next = add i64 %place, 1
-  %cx.more = add i32 %cx.here, 1
+  %place.next = add i64 %place, {group}
+  %group.columns = trunc i64 {group} to i32
+  %cx.more = add i32 %cx.here, %group.columns
   %x.over = icmp eq i32 %cx.more, %gx
   %cx.next = select i1 %x.over, i32 0, i32 %cx.more
   %x.carry = zext i1 %x.over to i32

@@ -28,6 +28,40 @@ TIME_SLICE = 64
 MOST_MASKS = 256
 # Masks that a block tests itself at its end; more are tested by code that all blocks share.
 _OWN_TESTS = 4
+# Masks that are looked at together, where that code is a loop over them.
+_TOGETHER = 16
+# The lowest block from a number on that has lanes; -1 if there is none.
+NEXT_BLOCK = f"""
+define internal i32 @wg_next_block(ptr %masks, i32 %from, i32 %count) noinline #0 {{
+entry:
+  %first = and i32 %from, {-_TOGETHER}
+  %before = and i32 %from, {_TOGETHER - 1}
+  %skipped = trunc i32 %before to i{_TOGETHER}
+  %wanted.first = shl i{_TOGETHER} -1, %skipped
+  br label %look
+look:
+  %at = phi i32 [ %first, %entry ], [ %next, %on ]
+  %wanted = phi i{_TOGETHER} [ %wanted.first, %entry ], [ -1, %on ]
+  %masks.p = getelementptr i32, ptr %masks, i32 %at
+  %words = load <{_TOGETHER} x i32>, ptr %masks.p, align 4
+  %some = icmp ne <{_TOGETHER} x i32> %words, zeroinitializer
+  %bits = bitcast <{_TOGETHER} x i1> %some to i{_TOGETHER}
+  %found = and i{_TOGETHER} %bits, %wanted
+  %nobody = icmp eq i{_TOGETHER} %found, 0
+  br i1 %nobody, label %on, label %there
+on:
+  %next = add i32 %at, {_TOGETHER}
+  %more = icmp ult i32 %next, %count
+  br i1 %more, label %look, label %none
+there:
+  %wide = zext i{_TOGETHER} %found to i32
+  %behind = call i32 @llvm.cttz.i32(i32 %wide, i1 true)
+  %block = add i32 %at, %behind
+  ret i32 %block
+none:
+  ret i32 -1
+}}
+"""
 
 
 class Dispatch:
@@ -43,8 +77,12 @@ class Dispatch:
         registers: Registers,
         place: Callable[[Word], str],
         exit: Callable[[str], None],
+        *,
+        scans: bool = False,
     ):
+        """`scans` has the shared code go through the masks in a loop, which is short and slower."""
         self._program = program
+        self._scans = scans
         self.pending = pending
         self._registers = registers
         self._builder: Builder = registers.builder
@@ -61,6 +99,27 @@ class Dispatch:
         self._orders: dict[frozenset[int], list[int]] = {}  # the blocks of sets that are tested, sorted
         self._last: dict[frozenset[int], int] = {}  # and the last block that goes on to one of them
         self._starts: dict[str, set[int]] = {"look": set(), "cycle": set()}
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether the blocks' masks stay in memory."""
+        return self._scans or len(self._program.blocks) > MOST_MASKS
+
+    def masks(self) -> list[str]:
+        """A word for each block, empty, as LLVM IR."""
+        count, lanes = len(self._program.blocks), self._builder.lanes
+        if not self.side_by_side:
+            return [f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in range(count)]
+        words = [f"  %lanes_{i} = getelementptr i32, ptr %masks, i32 {i}" for i in range(count)]
+        count = -(-count // _TOGETHER) * _TOGETHER
+        given_away = '  call void asm sideeffect "", "r"(ptr %masks)'
+        return [
+            "  %least = alloca i32",
+            f"  %masks = alloca [{count} x i32]",
+            f"  call void @llvm.memset.p0.i64(ptr %masks, i8 0, i64 {4 * count}, i1 false)",
+            given_away,
+            *words,
+        ]
 
     @property
     def words(self) -> list[Word]:
@@ -176,7 +235,11 @@ class Dispatch:
             self._starts["look"].add(first)
             first, chain = min(ahead), "cycle"
         self._starts[chain].add(first)
-        self._builder.jump(f"{chain}_{first}")
+        if self._scans:
+            self._builder.store("i32", str(first), "%least")
+            self._builder.jump(f"{chain}_from")
+        else:
+            self._builder.jump(f"{chain}_{first}")
 
     # ------------------------------------------------------------------------------------ what is shared
     def finish(self) -> None:
@@ -185,8 +248,12 @@ class Dispatch:
             self._tested |= waiting
             self._behind.update(block for block in waiting if block <= source)
         whole = min(self._starts["look"], default=0)
-        self._chain("cycle", f"look_{whole}")
-        self._chain("look", "leave")
+        if self._scans:
+            self._scan("cycle", "look_from")
+            self._scan("look", "leave")
+        else:
+            self._chain("cycle", f"look_{whole}")
+            self._chain("look", "leave")
         for target in sorted(self._back):
             self._jump_back(target)
         if self._yielding:
@@ -207,17 +274,41 @@ class Dispatch:
             b.place(further)
         b.jump(end)
 
-    def _jump_back(self, target: int) -> None:
+    def _scan(self, name: str, end: str) -> None:
+        """The same in a loop, from the block that `%least` holds. Any jump may lead back."""
         b = self._builder
-        b.place(f"back_{target}")
+        if not self._starts[name]:
+            return
+        b.place(f"{name}_from")
+        args = [("ptr", "%masks"), ("i32", b.load("i32", "%least"))]
+        found = b.call("i32", "wg_next_block", [*args, ("i32", str(len(self._program.blocks)))])
+        someone, none = b.label("someone"), b.label("none")
+        b.branch(b.value(f"icmp slt i32 {found}, 0"), none, someone)
+        b.place(none)
+        b.store("i32", "0", "%least")
+        b.jump(end)
+        b.place(someone)
+        wide = b.value(f"zext i32 {found} to i64")
+        self._look_at_stop(wide, b.value(f"getelementptr i32, ptr %masks, i64 {wide}"))
+        cases = " ".join(f"i32 {block}, label %block_{block}" for block in sorted(self._tested))
+        b.emit(f"switch i32 {found}, label %{end} [ {cases} ]")
+
+    def _look_at_stop(self, target: str, lanes: str) -> None:
+        """Stop in front of a block, an i64, whose mask is at `lanes`, if the launch is to."""
+        b = self._builder
         stop = b.value("load volatile i32, ptr %stop")
         on, off = b.label("on"), b.label("off")
         b.branch(b.value(f"icmp ne i32 {stop}, 0"), off, on, unlikely=True)
         b.place(off)
-        b.store("i64", str(target), b.offset("%context", 8 * SLOT["fault_site"]))
-        record_lane(b, b.load(b.lanes, f"%lanes_{target}"))
+        b.store("i64", target, b.offset("%context", 8 * SLOT["fault_site"]))
+        record_lane(b, b.load(b.lanes, lanes))
         b.jump("stopped")
         b.place(on)
+
+    def _jump_back(self, target: int) -> None:
+        b = self._builder
+        b.place(f"back_{target}")
+        self._look_at_stop(str(target), f"%lanes_{target}")
         b.jump(self.entries.get(target, f"block_{target}"))
 
     # ------------------------------------------------------------------------------------ yielding
@@ -270,7 +361,7 @@ class Dispatch:
     def _copy_masks(self, places: Callable[[int], tuple[str, str]]) -> None:
         """Copy the masks of blocks that may have lanes: `places` says from where to where."""
         b, blocks = self._builder, self._occupied()
-        if len(self._program.blocks) <= MOST_MASKS:
+        if not self.side_by_side:
             for source, target in map(places, blocks):
                 b.store(b.lanes, b.load(b.lanes, source), target)
             return
@@ -280,7 +371,7 @@ class Dispatch:
 
     def _occupied(self) -> list[int]:
         """The blocks where lanes may stand when a warp yields: all, if their masks lie side by side."""
-        if self.yields and len(self._program.blocks) > MOST_MASKS:
+        if self.yields and self.side_by_side:
             return list(range(len(self._program.blocks)))
         return sorted(self._standing())
 

@@ -37,7 +37,7 @@ from .barriers import names_barriers
 from .begin_again import BeginAgain, first_store
 from .block_code import MACHINE, BlockCode
 from .clock import Clock
-from .dispatch import MOST_MASKS, TIME_SLICE, Dispatch
+from .dispatch import TIME_SLICE, Dispatch
 from .warp_barriers import WarpBarriers, Word
 
 _WORD = 64  # lanes of a mask that fits into a register
@@ -66,7 +66,9 @@ class WarpFunction(BlockCode):
         self._kept += self._gates.words
         if pending.divergent_barrier and self.named:
             self._kept += [("id", block) for block in pending.resumes]
-        self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word, self._gates.exit)
+        self.dispatch = Dispatch(
+            program, pending, steps.registers, self._kept_word, self._gates.exit, scans=version.small
+        )
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
         self.few_lanes = FewLanesCode(version, self, words)
@@ -80,7 +82,7 @@ class WarpFunction(BlockCode):
             self._block(index)
         self._ends()
         self.dispatch.finish()
-        slots = self._masks()
+        slots = self.dispatch.masks()
         if self.program.strays:
             place = SLOT["warp_local"]
             slots.append(f"  %warp_local = getelementptr i64, ptr %context, i64 {place}")
@@ -95,21 +97,6 @@ class WarpFunction(BlockCode):
         labels = sum(line.endswith(":") for line in b.lines)
         slots += [*self.registers.declare(labels), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
-
-    def _masks(self) -> list[str]:
-        """A word for each block, empty."""
-        count = len(self.program.blocks)
-        if count <= MOST_MASKS:
-            lanes = self.builder.lanes
-            return [f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in range(count)]
-        words = [f"  %lanes_{i} = getelementptr i32, ptr %masks, i32 {i}" for i in range(count)]
-        given_away = '  call void asm sideeffect "", "r"(ptr %masks)'
-        return [
-            f"  %masks = alloca [{count} x i32]",
-            f"  call void @llvm.memset.p0.i64(ptr %masks, i8 0, i64 {4 * count}, i1 false)",
-            given_away,
-            *words,
-        ]
 
     @property
     def header(self) -> int:

@@ -9,7 +9,7 @@ from ..builder import Builder
 from ..control.block_code import MACHINE
 from ..probes import WorkerWords
 from ..version import Version
-from .find import FEW, ONE, FewRegion, Form
+from .find import ONE, FewRegion, Form
 from .function import BACK, BEHIND, ENDED, FAULTED, LEFT, NOWHERE, FewFunction, fair_headers
 from .kept_changes import KeptChanges, helper
 from .one_by_one import HELPERS, STATE_WORDS, OneByOne
@@ -56,8 +56,8 @@ class FewLanesCode:
         self._size = max(self._size, call.exchange.size)
         if region.apart:
             OneByOne(call, self._state[index]).emit()
-        if region.few:
-            call.emit()
+        if region.few is not None:
+            call.emit(region.few)
 
     def leave(self) -> None:
         """Where lanes begin again: none is in a region, and nothing is measured."""
@@ -89,13 +89,13 @@ class Call:
         self._helpers = helpers
         self._waiting = warp.pending.sets[region.header]
 
-    def emit(self) -> None:
-        """Leave the region to the lanes at its header if they are few."""
+    def emit(self, form: Form) -> None:
+        """Leave the region to the lanes at its header if they are few, as many as a form is for."""
         b, region = self.b, self.region
         few, many = b.label("few"), b.label("many")
         mask = b.load(b.lanes, f"%lanes_{region.header}")
         count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, mask)])
-        b.branch(b.value(f"icmp ule {b.lanes} {count}, {FEW.most}"), few, many, unlikely=True)
+        b.branch(b.value(f"icmp ule {b.lanes} {count}, {form.most}"), few, many, unlikely=True)
         b.place(few)
         if region.alone and self._waiting:
             on = b.label("few")
@@ -111,7 +111,7 @@ class Call:
         b.place(here)
         b.branch(b.value(f"icmp eq {b.lanes} {count}, 1"), one, some)
         b.place(some)
-        code = self.run(FEW, mask, ahead)
+        code = self.run(form, mask, ahead)
         last, ended = b.label("last"), b.label("ended")
         b.branch(b.value(f"icmp eq i32 {code}, {LEFT}"), last, ended)
         b.place(last)

@@ -22,6 +22,7 @@ from ...program.turns import find_read
 from ...ptx import tree
 from ..counting import is_short
 from ..infer import Inference
+from ..shape import BlockShape
 from ..values.value import one_value
 
 
@@ -40,8 +41,11 @@ class Form:
         return self.most == 1
 
 
-# Few are as many as the widest vector registers have addresses. (A mask has two bits at least.)
-ONE, FEW, APART = Form("one", 1, 2), Form("few", 8, 8), Form("apart", 1, 2, again=True)
+# A mask has two bits at least.
+ONE, APART = Form("one", 1, 2), Form("apart", 1, 2, again=True)
+# Few are as many as the widest vector registers have addresses; of many lanes that go together this part, as
+# a round of those takes the longer.
+_FEW, _PART = 8, 8
 # Steps of a region's functions, of those of a kernel, and of a kernel: longer ones are slow to compile.
 _LONGEST, _MOST, _KERNEL = 320, 960, 2000
 _SPACES = frozenset(("global", "const", "generic", "shared", "local", "param"))
@@ -79,7 +83,7 @@ class FewRegion:
     kept: tuple[str, ...]
     carried: tuple[str, ...]
     alone: bool
-    few: bool
+    few: Form | None
     apart: bool
     together: bool
     full: bool
@@ -91,7 +95,7 @@ class FewRegion:
     @property
     def forms(self) -> tuple[Form, ...]:
         """What it has functions for."""
-        forms = [ONE, FEW] if self.few else []
+        forms = [ONE, self.few] if self.few else []
         return tuple(dict.fromkeys([*forms, self.one] if self.apart else forms))
 
     @property
@@ -103,13 +107,16 @@ class FewRegion:
         return self.header <= block <= self.last
 
 
-def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> dict[int, FewRegion]:
+def find_few_lanes(
+    program: Program, shape: BlockShape, found: Inference, full: Sequence[bool]
+) -> dict[int, FewRegion]:
     """The regions by their headers."""
     if found.pending.gates or program.clustered:
         return {}
     if sum(1 + len(block.steps) for block in program.blocks) > _KERNEL:
         return {}
-    search = _Search(program, found, full)
+    most = max(_FEW, shape.width // _PART)
+    search = _Search(program, found, full, Form("few", most, most))
     loops = search.loops
     regions: dict[int, FewRegion] = {}
     left = _MOST
@@ -124,14 +131,15 @@ def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> 
 
 def _length(program: Program, region: FewRegion) -> int:
     length = sum(1 + len(program.blocks[index].steps) for index in range(region.header, region.last + 1))
-    return length * (1 + region.few)  # one lane apart has little code
+    return length * (2 if region.few else 1)  # one lane apart has little code
 
 
 class _Search:
     """Looks at one program."""
 
-    def __init__(self, program: Program, found: Inference, full: Sequence[bool]):
+    def __init__(self, program: Program, found: Inference, full: Sequence[bool], form: Form):
         self.program = program
+        self.form = form
         self.found = found
         self.full = full
         self.loops = loops_of(program.blocks)
@@ -186,7 +194,7 @@ class _Search:
             tuple(sorted(kept)),
             tuple(sorted((taken & written) - kept)),
             alone,
-            few,
+            self.form if few else None,
             apart,
             not staying,
             self.full[header],

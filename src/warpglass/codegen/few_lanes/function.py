@@ -168,7 +168,7 @@ class FewFunction(BlockCode):
             f"  %before = alloca {lanes}\n  store {lanes} 0, ptr %before",
             "  %rounds = alloca i64\n  store i64 0, ptr %rounds",
             f"  %few_places = alloca [{self.form.width} x ptr], align 64",
-            "  %few_values = alloca [512 x i8], align 64",
+            f"  %few_values = alloca [{64 * self.form.width} x i8], align 64",
             f"  %few_from = alloca [{self.form.width} x i64], align 64",
             f"  %few_to = alloca [{self.form.width} x i64], align 64",
             *([f"  %own = alloca [{self._local.size + 3} x i8], align 16"] if self._local.copied else []),

@@ -100,7 +100,7 @@ class FewAccess(WarpAtomics):
             return
         b.store(words, host, "%few_places", ", align 64")
         for k, value in enumerate(values):
-            b.store(b.vector(type_), value, b.offset("%few_values", 64 * k), ", align 64")
+            b.store(b.vector(type_), value, b.offset("%few_values", 8 * b.width * k), ", align 64")
         start, lanes, done = b.label("from"), b.label("lane"), b.label("stored")
         b.jump(start)
         b.place(start)
@@ -112,7 +112,8 @@ class FewAccess(WarpAtomics):
         place = b.load("ptr", b.value(f"getelementptr ptr, ptr %few_places, i64 {lane}"))
         size = BITS[type_] // 8
         for k in range(len(values)):
-            at = b.value(f"getelementptr {type_}, ptr {b.offset('%few_values', 64 * k)}, i64 {lane}")
+            values_of = b.offset("%few_values", 8 * b.width * k)
+            at = b.value(f"getelementptr {type_}, ptr {values_of}, i64 {lane}")
             b.store(type_, b.load(type_, at), b.offset(place, k * size), f", align {size}")
         b.emit(f"{fewer} = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
         b.branch(b.someone(fewer), lanes, done)

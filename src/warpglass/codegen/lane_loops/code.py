@@ -1,21 +1,20 @@
 """Code for loops that lanes run one after the other (find.py), in front of the same loop for all lanes.
 
 What lanes need is put into buffers, an element a lane; each lane takes its own, goes round until it leaves
-the loop, and puts back what is read later. Where such a loop only loads, a lane can begin again, or be left
-to the loop for all lanes as if it had not begun: that is done with it and all lanes behind it when the launch
-is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
-another range than the site remembers have it look for theirs, a number of times for each run of the warp.
+the loop, and puts back what is read later. Which lanes go, and how many rounds each, preparation.py has said
+in front of the loop, so a round needs no other test than whether it was the last.
 
-Where rounds can be counted in front of the loop (rounds.py), preparation.py says which lanes go and how far,
-and a round needs no other test than whether it was the last; only such loops may store, and nothing makes
-their lanes begin again (stores.py). Other loops look at the stop flag in each.
+Where such a loop only loads, a lane can begin again, or be left to the loop for all lanes as if it had not
+begun: that is done with it and all lanes behind it when an access is in no range, so faults are those of the
+loop for all lanes. Accesses in another range than the site remembers have it look for theirs, a number of
+times for each run of the warp. Nothing makes the lanes of loops that store begin again (stores.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...program import Branch, Jump, Program
+from ...program import Program
 from ..builder import Builder
 from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
@@ -58,12 +57,12 @@ class LaneCode:
             for header, loop in loops.items():
                 shape, promises, kinds = lanes.shape, lanes.promises, warp.registers.kinds
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
-                if found is not None:
-                    self.rounds[header] = found
-                    wide = is_wide(program, loop, found)
-                    self.costs[header] = find_costs(
-                        program, loop, kinds, shape, promises, warp.symbols, found.paces, wide=wide
-                    )
+                assert found is not None, "others are not chosen"
+                self.rounds[header] = found
+                wide = is_wide(program, loop, found)
+                self.costs[header] = find_costs(
+                    program, loop, kinds, shape, promises, warp.symbols, found.paces, wide=wide
+                )
             self.alone = Runner.alone(lanes, warp.registers, warp.symbols)
             self.joint = joint_runners(lanes, warp.registers, warp.symbols)
 
@@ -91,37 +90,32 @@ class _Attempt:
         self.b = code._builder
         self.dispatch = code._dispatch
         self.name = f"alone{loop.header}"
-        rounds = code.rounds.get(loop.header)
+        self.costs = code.costs[loop.header]
+        rounds = code.rounds[loop.header]
         self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
-        self.ranges = LaneRanges(code.alone.lane.access, self.buffers.scalars, counts=rounds is None)
-        self.rounds: LaneRounds | None = None
-        self.wide, self.repeat = False, None
-        if rounds is not None:
-            length = sum(len(code._program.blocks[index].steps) for index in loop.blocks)
-            self.wide = is_wide(code._program, loop, rounds)
-            if self.wide:
-                self.repeat = find_repeat(code._program, loop, rounds)
-            times = 1 if self.repeat is None else self.repeat.times
-            ordered = length <= _ORDERED and not self.wide
-            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
+        self.ranges = LaneRanges(code.alone.lane.access, self.buffers.scalars)
+        self.steps = code._program.blocks[loop.header].steps
+        self.wide = is_wide(code._program, loop, rounds)
+        self.repeat = find_repeat(code._program, loop, rounds) if self.wide else None
+        times = 1 if self.repeat is None else self.repeat.times
+        ordered = len(self.steps) <= _ORDERED and not self.wide
+        self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
         # Registers whose last values are known in front of the loop.
-        ends = () if rounds is None else find_ends(code._program, loop, rounds)
-        self.known = loop.kept.intersection(ends)
-        walked = {step for walk in rounds.walks for step in walk.steps} if rounds else set[int]()
+        self.known = loop.kept.intersection(find_ends(code._program, loop, rounds))
+        walked = {step for walk in rounds.walks for step in walk.steps}
         self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
-        self.counted = [group for group in self.groups if self.ranges.is_even(group)]
         self.misses: list[tuple[str, Sequence[tuple[Group, str]]]] = []  # label, groups with addresses
-        self.said = say_apart(self.b, rounds.walks) if rounds is not None and loop.stores else {}
+        self.said = say_apart(self.b, rounds.walks) if loop.stores else {}
         self.joint = self._find_joint()
 
     def _find_joint(self) -> Joint | None:
         """The code for several lanes at once, if they may go so."""
-        code, loop = self.code, self.loop
-        if self.rounds is None or not (self.rounds.ordered and code.costs[loop.header].waits):
+        code = self.code
+        if not (self.rounds.ordered and self.costs.waits):
             return None
         return Joint(
             code._program,
-            loop,
+            self.loop,
             self.name,
             self.rounds,
             self.buffers,
@@ -132,113 +126,70 @@ class _Attempt:
 
     def emit(self) -> None:
         b, loop, name = self.b, self.loop, self.name
-        abreast = b.label("abreast")
+        self.abreast = abreast = b.label("abreast")
         b.branch(b.value(f"icmp eq i32 {b.load('i32', '%patience')}, 0"), abreast, f"{name}_begin")
         b.place(f"{name}_begin")
-        self._lay_out()
-        b.branch(self._side_by_side(), f"{name}_beside", f"{name}_open")
-        b.place(f"{name}_open")
+        self._choose()
         self._open()
         if self.joint is not None:
             b.place(f"{name}_joint")
             self.joint.emit()
         b.place(f"{name}_lane")
-        rest = b.load(b.lanes, f"%{name}.rest")
-        lane = b.first_lane(rest) if self.rounds is None else self.rounds.next_lane()
-        self._begin(lane)
-        for index in loop.blocks:
-            self._block(index)
-        if self.rounds is None:
-            self._again()
-        for target in loop.exits:
-            self._leave(target, lane)
-        b.place(f"{name}_next")
-        rest = b.load(b.lanes, f"%{name}.rest")
-        rest = self._others(rest) if self.rounds is None else b.without(rest, lane)
+        lane = self.rounds.next_lane()
+        self._go(lane)
+        rest = b.without(b.load(b.lanes, f"%{name}.rest"), lane)
         b.store(b.lanes, rest, f"%{name}.rest")
         b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", f"{name}_lane")
         self._search()
         b.place(f"{name}_done")
         self._collect()
-        if self.rounds is not None:
-            self.rounds.leave_others(f"%lanes_{loop.header}", abreast)
-        self.dispatch.choose(loop.exits, loop.header)
+        self.rounds.leave_others(f"%lanes_{loop.header}", abreast)
+        self.dispatch.choose([loop.exit], loop.header)
         # The rest of the lanes do as if they had not begun.
-        ways = {"stop": self.dispatch.back(loop.header), "leave": abreast, "retry": f"{name}_begin"}
-        for way, to in ways.items():
+        for way, to in {"leave": abreast, "retry": f"{name}_begin"}.items():
             b.place(f"{name}_{way}")
             self._collect()
-            self._put_back()
+            b.store(b.lanes, self.rounds.not_done(), f"%lanes_{loop.header}")
             b.jump(to)
         b.place(f"{name}_beside")
-        b.store(b.lanes, b.load(b.lanes, f"%{name}.rest"), f"%lanes_{loop.header}")
+        b.store(b.lanes, self.preparation.mask, f"%lanes_{loop.header}")
         b.jump(abreast)
         b.place(abreast)
         self.dispatch.entries[loop.header] = abreast
 
-    def _put_back(self) -> None:
-        """Let the lanes that have not gone through the loop stand where they were."""
-        b = self.b
-        left = b.load(b.lanes, f"%{self.name}.rest") if self.rounds is None else self.rounds.not_done()
-        b.store(b.lanes, left, f"%lanes_{self.loop.header}")
-
     # ------------------------------------------------------------------------------------ lanes and buffers
-    def _lay_out(self) -> None:
-        """Put what lanes need where each finds its own."""
+    def _lay_out(self, mask: str) -> None:
+        """Put what the lanes of a mask need where each finds its own."""
         b, loop, code = self.b, self.loop, self.code
-        mask = b.load(b.lanes, f"%lanes_{loop.header}")
         code._slots.append(f"  %{self.name}.rest = alloca {b.lanes}")
         b.store(b.lanes, mask, f"%{self.name}.rest")
-        if self.rounds is not None:
-            self.rounds.begin(mask)
+        self.rounds.begin(mask)
         b.store(b.lanes, "0", f"%lanes_{loop.header}")
-        for target in loop.exits if self.rounds is None else ():
-            code._slots.append(f"  %{self.name}.to{target} = alloca {b.lanes}")
-            b.store(b.lanes, "0", f"%{self.name}.to{target}")
         self.buffers.lay_out(code._warp.registers, code._warp.lanes, (code.alone, *code.joint))
 
-    def _others(self, lanes: str) -> str:
-        """All but the lowest of some lanes."""
-        b = self.b
-        return b.value(f"and {b.lanes} {lanes}, {b.value(f'sub {b.lanes} {lanes}, 1')}")
-
-    def _side_by_side(self) -> str:
-        """An i1 that holds if the lowest and the highest lane load as lanes do that are all side by side.
-
-        Or as those that share one place. Of the lowest two both may hold where a few lanes share a row.
-        """
-        b, first, alone = self.b, self.loop.first, self.code.alone
-        assert first.base is not None
-        rest = b.load(b.lanes, f"%{self.name}.rest")
-        lanes = [b.first_lane(rest), b.last_lane(rest)]
-        addresses: list[str] = []
-        for lane in lanes:
-            self.buffers.take(alone, lane)
-            alone.registers.enter(frozenset())
-            for step in self.loop.slice_:
-                alone.steps.run(step, "-1", frozenset())
-            addresses.append(alone.lane.fit(alone.registers.read(first.base), "i64").ir)
-        apart = b.value(f"sub i64 {addresses[1]}, {addresses[0]}")
-        expected = b.value(f"mul i64 {b.value(f'sub i64 {lanes[1]}, {lanes[0]}')}, {first.size}")
-        near = [b.value(f"icmp eq i64 {apart}, {distance}") for distance in ("0", expected)]
-        several = b.value(f"icmp ne i64 {lanes[0]}, {lanes[1]}")
-        return b.value(f"select i1 {several}, i1 {b.value(f'or i1 {near[0]}, {near[1]}')}, i1 false")
-
     # ------------------------------------------------------------------------------------ ranges
-    def _open(self) -> None:
-        """Find the ranges of the accesses, and go on with a lane unless their roots lie unevenly."""
-        b, code = self.b, self.code
-        lanes, registers = code._warp.lanes, code._warp.registers
+    def _choose(self) -> None:
+        """Leave the lanes to the loop for all lanes if they are better off together."""
+        b, lanes = self.b, self.code._warp.lanes
         assert isinstance(lanes, FastLanes)
+        mask = b.load(b.lanes, f"%lanes_{self.loop.header}")
         for group in self.groups:
             self.ranges.limit(group)
-        if self.rounds is not None:
-            self._prepare_rounds(self.rounds, lanes)
-        elif self.counted:
-            buffer, whole = f"%{self.name}.rounds", b.vector("i64")
-            code._slots += [f"  {buffer}.of = alloca {whole}, align 64", f"  {buffer} = alloca i64"]
-            least = self.ranges.count_rounds(self.counted, lanes, registers)
-            b.store(whole, least, f"{buffer}.of", ", align 64")
+        rounds = self.rounds.rounds
+        self.preparation = Preparation(rounds, lanes, self.code._warp.registers, self.ranges.bounds, mask)
+        ragged, apart = b.label("ragged"), b.label("apart")
+        b.branch(self.preparation.side_by_side(), self.abreast, ragged)
+        b.place(ragged)
+        together, self.several = self.costs.ways(b, self.preparation.after, mask)
+        together = b.value(f"and i1 {together}, {self.preparation.counted()}")
+        b.branch(together, self.abreast, apart)
+        b.place(apart)
+        self._lay_out(mask)
+
+    def _open(self) -> None:
+        """Find the lanes that go through the loop, and go on with one unless accesses' roots lie unevenly."""
+        b = self.b
+        self._prepare_rounds()
         first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
         for group in self.groups:
@@ -248,18 +199,12 @@ class _Attempt:
                 uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
         b.branch(b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", first, unlikely=True)
 
-    def _prepare_rounds(self, rounds: LaneRounds, lanes: FastLanes) -> None:
-        """Find the lanes that go through the loop."""
-        b, code = self.b, self.code
+    def _prepare_rounds(self) -> None:
+        """Prepare the lanes."""
+        b, code, rounds, lanes = self.b, self.code, self.rounds, self.code._warp.lanes
+        assert isinstance(lanes, FastLanes)
         registers, symbols = code._warp.registers, code._warp.symbols
-        mask = b.load(b.lanes, f"%{self.name}.rest")
-        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds, mask)
-        on = b.label("apart")
-        together, several = code.costs[self.loop.header].ways(b, preparation.after, mask)
-        together = b.value(f"and i1 {together}, {preparation.counted()}")
-        b.branch(together, f"{self.name}_beside", on)
-        b.place(on)
-        known = sorted(self.known)
+        preparation, mask, known = self.preparation, self.preparation.mask, sorted(self.known)
         ends = emit_ends(
             code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after
         )
@@ -270,29 +215,13 @@ class _Attempt:
             b.store(whole, lanes.as_vector(ends[name]).ir, self._end(name), ", align 64")
         if self.loop.stores:
             walks, after = rounds.rounds.walks, preparation.after
-            rounds.prepare_all(plan, mask, several, Meeting(b, walks, plan.addresses, after, mask))
+            rounds.prepare_all(plan, mask, self.several, Meeting(b, walks, plan.addresses, after, mask))
         else:
-            rounds.prepare(plan, mask, several)
+            rounds.prepare(plan, mask, self.several)
 
     def _end(self, name: str) -> str:
         """Where a register's last values are that are known in front of the loop."""
         return f'%"{self.name}.end.{name[1:]}"'
-
-    def _begin(self, lane: str) -> None:
-        """A lane begins."""
-        b, alone = self.b, self.code.alone
-        alone.lane.missed = self._missed
-        self.buffers.take(alone, lane)
-        self._check_by_ranges(alone)
-        if self.rounds is not None:
-            self.entered = self.rounds.enter(lane)
-            self.rounds.look_ahead(self.rounds.later)
-            self.rounds.set_round("0")
-        elif self.counted:
-            buffer = f"%{self.name}.rounds"
-            place = b.value(f"getelementptr i64, ptr {buffer}.of, i64 {lane}")
-            b.store("i64", b.load("i64", place), buffer)
-        b.jump(f"{self.name}_{self.loop.header}")
 
     def _check_jointly(self, runner: Runner, missed: str) -> None:
         """Let the accesses of a lane among several be checked; what misses goes to a label."""
@@ -304,21 +233,9 @@ class _Attempt:
 
     def _check_by_ranges(self, runner: Runner) -> None:
         """Let a lane's accesses be checked."""
-        costs = self.code.costs.get(self.loop.header)
-        runner.steps.chain = costs.chain if costs is not None and self.groups else frozenset()
+        runner.steps.chain = self.costs.chain if self.groups else frozenset()
         runner.lane.groups = {step: group for group in self.groups for step in group.steps}
         runner.lane.ranges = self.ranges.checks(self.groups, runner)
-
-    def _leave(self, target: int, lane: str) -> None:
-        """A lane goes to a block behind the loop."""
-        b = self.b
-        b.place(f"{self.name}_to_{target}")
-        self.buffers.give_back(self.code.alone, lane, self.loop.kept - self.known)
-        if self.rounds is None:
-            rest, left = b.load(b.lanes, f"%{self.name}.rest"), f"%{self.name}.to{target}"
-            bit = b.value(f"and {b.lanes} {rest}, {b.value(f'sub {b.lanes} 0, {rest}')}")
-            b.store(b.lanes, b.value(f"or {b.lanes} {b.load(b.lanes, left)}, {bit}"), left)
-        b.jump(f"{self.name}_next")
 
     def _collect(self) -> None:
         """Give the warp what its lanes have come to and send them on."""
@@ -332,17 +249,11 @@ class _Attempt:
             if element == "i8" and registers.types[register] == "i1":
                 text = b.value(f"trunc {b.vector('i8')} {text} to {b.vector('i1')}")
             registers.write(register, Value(registers.types[register], text))
-        if self.rounds is None:
-            lanes = [b.load(b.lanes, f"%{self.name}.to{target}") for target in loop.exits]
-        else:
-            lanes = [self.rounds.done()]
-        for target, there in zip(loop.exits, lanes, strict=True):
-            self.dispatch.send(loop.header, target, there, add=True)
+        self.dispatch.send(loop.header, loop.exit, self.rounds.done(), add=True)
 
     def _blend_end(self, register: str) -> None:
         """Give a register its last values in the lanes that are done."""
         b, registers, lanes = self.b, self.code._warp.registers, self.code._warp.lanes
-        assert self.rounds is not None
         type_ = registers.types[register]
         whole, done = b.vector(type_), b.mask_vector(self.rounds.done())
         old = lanes.as_vector(registers.read(register)).ir
@@ -351,39 +262,31 @@ class _Attempt:
         registers.write(register, Value(type_, chosen))
 
     # ------------------------------------------------------------------------------------ one lane's loop
-    def _block(self, index: int) -> None:
-        b, code = self.b, self.code
-        block = code._program.blocks[index]
-        b.place(f"{self.name}_{index}")
-        one, number = code.alone.lane, ""
-        if self.rounds is not None:
-            number = self.rounds.round()
-            one.walked, one.said = self.rounds.places(self.entered, number), self.said
-        elif self.counted:
-            self._spend_round()
-        live = (code._program.live[after] for after in block.successors)
-        code.alone.registers.enter(frozenset().union(*live))
-        for step in block.steps:
+    def _go(self, lane: str) -> None:
+        """A lane goes through its rounds, and keeps what it has come to."""
+        b, alone, rounds = self.b, self.code.alone, self.rounds
+        alone.lane.missed = self._missed
+        self.buffers.take(alone, lane)
+        self._check_by_ranges(alone)
+        entered = rounds.enter(lane)
+        rounds.look_ahead(rounds.later)
+        rounds.set_round("0")
+        again, over = f"{self.name}_again", f"{self.name}_over"
+        b.jump(again)
+        b.place(again)
+        number = rounds.round()
+        alone.lane.walked, alone.lane.said = rounds.places(entered, number), self.said
+        alone.registers.enter(self.code._program.live[self.loop.header] | self.loop.kept)
+        for step in self.steps:
             if self.repeat is None or step.number in self.repeat.steps:
-                code.alone.steps.run(step, "-1", frozenset())
-        if self.rounds is not None:
-            if self.repeat is not None:
-                self._move_on(self.repeat)
-            one.walked, one.said = {}, {}
-            over = self.rounds.over(number, self.entered.last)
-            out, again = self._to(self.loop.exits[0]), f"{self.name}_{index}"
-            hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
-            b.emit(f"br i1 {over}, label %{out}, label %{again}{hint}")
-            return
-        match block.end:
-            case Branch(step, _, _, taken, other):
-                guard = step.instruction.guard
-                assert guard is not None, "a branch terminator is guarded"
-                b.branch(code.alone.steps.predicate(guard).ir, self._to(taken), self._to(other))
-            case Jump(target):
-                b.jump(self._to(target))
-            case _:
-                raise AssertionError(f"{block.end} in a loop for one lane")
+                alone.steps.run(step, "-1", frozenset())
+        if self.repeat is not None:
+            self._move_on(self.repeat)
+        alone.lane.walked, alone.lane.said = {}, {}
+        hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
+        b.emit(f"br i1 {rounds.over(number, entered.last)}, label %{over}, label %{again}{hint}")
+        b.place(over)
+        self.buffers.give_back(alone, lane, self.loop.kept - self.known)
 
     def _move_on(self, repeat: Repeat) -> None:
         """At the end of one of the parts of a round."""
@@ -391,26 +294,6 @@ class _Attempt:
         for name, pace in sorted(repeat.paces.items()):
             type_ = registers.types[name]
             registers.put(name, self.b.value(f"add {type_} {registers.take(name)}, {pace}"))
-
-    def _spend_round(self) -> None:
-        b, place, on = self.b, f"%{self.name}.rounds", self.b.label("on")
-        left = b.load("i64", place)
-        b.branch(b.value(f"icmp eq i64 {left}, 0"), f"{self.name}_spent", on, unlikely=True)
-        b.place(on)
-        b.store("i64", b.value(f"sub i64 {left}, 1"), place)
-
-    def _to(self, target: int) -> str:
-        if target == self.loop.header:
-            return f"{self.name}_again"
-        return f"{self.name}_{target}" if target in self.loop.blocks else f"{self.name}_to_{target}"
-
-    def _again(self) -> None:
-        """The jump back, which looks at the stop flag."""
-        b = self.b
-        b.place(f"{self.name}_again")
-        stop = b.value("load volatile i32, ptr %stop")
-        halted = b.value(f"icmp ne i32 {stop}, 0")
-        b.branch(halted, f"{self.name}_stop", f"{self.name}_{self.loop.header}", unlikely=True)
 
     # ------------------------------------------------------------------------------------ other ranges
     def _missed(self, accesses: Sequence[tuple[Group, str]]) -> str:
@@ -424,13 +307,8 @@ class _Attempt:
         for label, accesses in self.misses:
             b.place(label)
             self._look(accesses)
-        if self.rounds is not None:
-            b.place(f"{self.name}_stray")
-            self._look(self.rounds.first_strays())
-        elif self.counted:
-            b.place(f"{self.name}_spent")
-            bases = [(group, self.code.alone.registers.take(group.base or "")) for group in self.counted]
-            self._look([(group, b.value(f"add i64 {base}, {group.low}")) for group, base in bases])
+        b.place(f"{self.name}_stray")
+        self._look(self.rounds.first_strays())
 
     def _look(self, accesses: Sequence[tuple[Group | Walk, str]]) -> None:
         b, name = self.b, self.name

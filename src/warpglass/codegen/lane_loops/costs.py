@@ -97,7 +97,7 @@ def find_costs(
 
     One that is `wide` is done with others in vectors.
     """
-    steps = [step for index in loop.blocks for step in program.blocks[index].steps]
+    steps = program.blocks[loop.header].steps
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     lanes = _Work(shape, promises)
     operands = Operands(lanes, _Kinds(types, kinds), symbols)

@@ -2,10 +2,11 @@
 
 Lanes whose loops are of different lengths, over addresses of their own, as the rows of a sparse matrix, go
 round together until the longest is done, and every load is a gather of as many loads as there are lanes. A
-scalar loop costs each lane its own rounds only, and its loads are plain ones. That holds for innermost loops
-that part lanes and do nothing but compute, load and store; `code.py` emits them. Those that store are among
-them if stores.py finds that lanes need not see each other's. Loops with several exits, as searches are,
-mostly end after a few rounds: there what a lane's beginning takes is lost.
+scalar loop costs each lane its own rounds only, and its loads are plain ones. That holds for loops of one
+block that part lanes, do nothing but compute, load and store, and whose rounds can be counted in front of
+them (rounds.py); `code.py` emits them. Those that store are among them if stores.py finds that lanes need not
+see each other's. For other loops it takes a measurement to know whether lanes are better off alone
+(few_lanes/one_by_one.py).
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ from itertools import pairwise
 
 from ...isa.memory import is_strong
 from ...isa.types import LLVM_TYPE
-from ...program import Block, Branch, Jump, Program, Step
+from ...program import Block, Branch, Program, Step
 from ...program.blocks import loops_of
 from ...program.pointers import Word, find_bases
 from ...ptx import tree
-from ..counting import pace_of
 from ..infer import Inference
 from ..values.value import Offsets, one_value
 
@@ -41,7 +41,6 @@ class Group:
     bytes from the lowest. Groups of one `place` share a range: their addresses are computed from the same
     pointers, `array` if those are known. `root` is a register that the base is computed from and that no
     round writes; what is added to it is the same for all groups of an `index`, None if that is not known.
-    `stride` is by how many elements the loads move in each round, None if that is not known.
     """
 
     place: object
@@ -56,30 +55,22 @@ class Group:
     high: int
     leader: int
     steps: Mapping[int, int]
-    stride: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class LaneLoop:
-    """A loop: its blocks, the first being its header, where lanes go from it, and registers.
+    """A loop: its one block, where lanes go from it, and registers.
 
     `read` are those that a round may read before it writes them, `kept` those that it writes and that are
-    read after the loop. The first load is one of `first`; `slice_` are the steps that compute its base.
+    read after the loop.
     """
 
-    blocks: tuple[int, ...]
-    exits: tuple[int, ...]
+    header: int
+    exit: int
     groups: tuple[Group, ...]
     read: frozenset[str]
     written: frozenset[str]
     kept: frozenset[str]
-    first: Group
-    slice_: tuple[Step, ...]
-
-    @property
-    def header(self) -> int:
-        """The block that begins a round."""
-        return self.blocks[0]
 
     @property
     def stores(self) -> bool:
@@ -93,52 +84,40 @@ def find_lane_loops(program: Program, found: Inference) -> dict[int, LaneLoop]:
     loops: dict[int, LaneLoop] = {}
     left = _MOST
     for header, body in sorted(bodies.items()):
-        blocks = tuple(sorted(body))
-        length = sum(len(program.blocks[index].steps) for index in blocks)
-        if length > min(left, _LONGEST) or any(one in body for one in bodies if one != header):
+        length = len(program.blocks[header].steps)
+        if len(body) > 1 or length > min(left, _LONGEST):
             continue
-        loop = _examine(program, found, blocks)
+        loop = _examine(program, found, header)
         if loop is not None:
             loops[header] = loop
             left -= length
     return loops
 
 
-def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> LaneLoop | None:
+def _examine(program: Program, found: Inference, header: int) -> LaneLoop | None:
     """A loop if lanes may run it alone and gain by it."""
-    header = blocks[0]
-    bodies = [program.blocks[index] for index in blocks]
-    steps = [step for block in bodies for step in block.steps]
-    outside = {target for block in bodies for target in block.successors if target not in blocks}
-    exits = tuple(sorted(outside))
-    waiting = found.pending.sets[header]
+    block = program.blocks[header]
+    steps = block.steps
+    outside = set(block.successors) - {header}
     written = frozenset(name for step in steps for name in step.writes)
-    kept = written & frozenset().union(*(program.live[target] for target in exits))
     if (
         header in program.fair
-        or sum(not outside.isdisjoint(block.successors) for block in bodies) > 1
-        or not all(isinstance(block.end, Branch | Jump) for block in bodies)
-        or not any(found.divergent[i] and outside.intersection(program.blocks[i].successors) for i in blocks)
+        or not isinstance(block.end, Branch)
+        or len(outside) != 1
+        or not found.divergent[header]
         or not all(_is_simple(step, program) for step in steps)
-        # Lanes may leave while others stay: only then may some be done alone and others not.
-        or not all(target in waiting or program.blocks[target].only_exits for target in exits)
-        or any(found.offsets(name) is not None for name in kept)
-        or not _pays(program, frozenset(blocks), program.live[header], written, found)
+        or not _pays(steps, program.live[header], written, found)
     ):
         return None
-    groups = _find_groups(program, bodies, written)
-    read = program.live[header] & _used(bodies, written)
-    slices = {group.leader: _slice(steps, group.leader) for group in groups if group.base in written}
-    # Where lanes come to the loop, an address is computed that nothing has to be loaded for.
-    first = next((group for group in groups if _loads_nothing(slices.get(group.leader))), None)
-    if first is None:
+    (exit_,) = outside
+    kept = written & program.live[exit_]
+    # Lanes may leave while others stay: only then may some be done alone and others not.
+    leaving = exit_ in found.pending.sets[header] or program.blocks[exit_].only_exits
+    if not leaving or any(found.offsets(name) is not None for name in kept):
         return None
-    return LaneLoop(blocks, exits, groups, read, written, kept, first, slices[first.leader])
-
-
-def _used(bodies: Sequence[Block], written: frozenset[str]) -> frozenset[str]:
-    reads = frozenset(name for block in bodies for step in block.steps for name in step.reads)
-    return reads | written | frozenset(block.splits for block in bodies if block.splits is not None)
+    groups = _find_groups(program, block, written)
+    read = program.live[header] & (frozenset(name for step in steps for name in step.reads) | written)
+    return LaneLoop(header, exit_, groups, read, written, kept)
 
 
 def _is_simple(step: Step, program: Program) -> bool:
@@ -157,20 +136,12 @@ def _is_simple(step: Step, program: Program) -> bool:
     return plain and access.space in _SPACES
 
 
-def _pays(
-    program: Program,
-    blocks: frozenset[int],
-    live: frozenset[str],
-    written: frozenset[str],
-    found: Inference,
-) -> bool:
+def _pays(steps: Sequence[Step], live: frozenset[str], written: frozenset[str], found: Inference) -> bool:
     """Whether lanes are better off alone: where they would gather, from addresses that do not wait for loads.
 
     An address that depends on what the round before has loaded, as in a search or along a list, makes a lane
     wait for each load; together, the lanes' loads are under way at once.
     """
-    bodies = [program.blocks[index] for index in sorted(blocks)]
-    steps = [step for block in bodies for step in block.steps]
     accesses = [step.address_register for step in steps if step.match.load_or_store]
     bases = {base for base in accesses if base is None or base in written}  # others stay where they are
     first = next((base for base in accesses if base in written), None)
@@ -180,44 +151,12 @@ def _pays(
     if first not in own or not all(base in own or one_value(form) for base, form in forms.items()):
         return False
     loaded = reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
-    if any(block.splits in loaded and blocks.issuperset(block.successors) for block in bodies):
-        sometimes = (program.blocks[one] for one in blocks if not _in_every_round(program, blocks, one))
-        loaded |= {name for block in sometimes for step in block.steps for name in step.writes}
     return bases.isdisjoint(reached(steps, loaded & live & written))
 
 
 def are_apart(offsets: Offsets) -> bool:
     """Whether lanes lie in rows of their own, at known distances from each other."""
     return all(b - a > _NEAR for a, b in pairwise(sorted(offsets)))
-
-
-def _in_every_round(program: Program, blocks: frozenset[int], block: int) -> bool:
-    """Whether no way through a loop from its header to its header leads around a block."""
-    header = min(blocks)
-    found, work = {block}, [header] if block != header else []
-    while work:
-        for target in program.blocks[work.pop()].successors:
-            if target == header:
-                return False
-            if target in blocks and target not in found:
-                found.add(target)
-                work.append(target)
-    return True
-
-
-def _slice(steps: Sequence[Step], leader: int) -> tuple[Step, ...]:
-    """What a load's address is computed by, on whichever way there."""
-    position = next(k for k, step in enumerate(steps) if step.number == leader)
-    wanted, found = {steps[position].address_register}, list[Step]()
-    for step in reversed(steps[:position]):
-        if not wanted.isdisjoint(step.writes):
-            found.append(step)
-            wanted |= step.reads
-    return tuple(reversed(found))
-
-
-def _loads_nothing(steps: Sequence[Step] | None) -> bool:
-    return steps is not None and all(step.match.load_or_store is None for step in steps)
 
 
 def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
@@ -229,35 +168,28 @@ def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
     return found
 
 
-def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[str]) -> tuple[Group, ...]:
-    """The loads and stores of a loop, those of a block from one value of a base together."""
+def _find_groups(program: Program, block: Block, written: frozenset[str]) -> tuple[Group, ...]:
+    """The loads and stores of a loop, those from one value of a base together."""
     words = frozenset(name for name, type_ in program.registers.items() if LLVM_TYPE[type_] == "i64")
     variables = frozenset(variable.name for variable in program.variables)
     pointers = find_bases(program.blocks, program.registers, variables)
     groups: list[Group] = []
-    for block in bodies:
-        sources: dict[int, frozenset[_Source]] = {}
-        for leader, members in _members(block, sources).items():
-            step, writer, _ = members[0]
-            access = step.match.load_or_store
-            assert access is not None
-            space, size = access.space, access.size
-            base = step.address_register
-            root = None if space == "shared" or base is None else _root(base, writer, words - written)
-            index = None if root is None or writer is None else _index(writer, sources[writer.number], root)
-            # An index that was loaded may count as a base, too: only what a parameter points to stays.
-            place = frozenset(one for one in pointers[leader] if isinstance(one, Word)) or leader
-            low = min(offset for _, _, offset in members)
-            high = max(offset for _, _, offset in members) + size
-            steps = {step.number: offset - low for step, _, offset in members}
-            stride = None
-            if len(bodies) == 1 and space != "shared" and base in words and writer is None:
-                stride = _stride(block, base, size)
-            writes = access.writes
-            same = place, space, size, writes
-            groups.append(
-                Group(same, place, writes, base, root, index, space, size, low, high, leader, steps, stride)
-            )
+    sources: dict[int, frozenset[_Source]] = {}
+    for leader, members in _members(block, sources).items():
+        step, writer, _ = members[0]
+        access = step.match.load_or_store
+        assert access is not None
+        space, size, writes = access.space, access.size, access.writes
+        base = step.address_register
+        root = None if space == "shared" or base is None else _root(base, writer, words - written)
+        index = None if root is None or writer is None else _index(writer, sources[writer.number], root)
+        # An index that was loaded may count as a base, too: only what a parameter points to stays.
+        place = frozenset(one for one in pointers[leader] if isinstance(one, Word)) or leader
+        low = min(offset for _, _, offset in members)
+        high = max(offset for _, _, offset in members) + size
+        steps = {step.number: offset - low for step, _, offset in members}
+        same = place, space, size, writes
+        groups.append(Group(same, place, writes, base, root, index, space, size, low, high, leader, steps))
     return tuple(groups)
 
 
@@ -297,11 +229,3 @@ def _root(base: str, writer: Step | None, fixed: frozenset[str]) -> str | None:
     """The one register of 64 bits that does not change in a loop and that an address is made of."""
     names = fixed & ({base} if writer is None else writer.reads)
     return min(names) if len(names) == 1 else None
-
-
-def _stride(block: Block, base: str, size: int) -> int | None:
-    """By how many elements a loop's one block moves a register: none, or a power of two."""
-    if not any(base in step.writes for step in block.steps):
-        return 0
-    elements, rest = divmod(pace_of(block.steps, base) or 0, size)
-    return elements if rest == 0 and elements > 0 and elements & (elements - 1) == 0 else None

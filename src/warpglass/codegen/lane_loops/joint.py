@@ -20,7 +20,7 @@ from ..builder import Builder
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
 from ..registers import Registers
-from ..values.operations import OPERATIONS, PASSES_NAN, UNKNOWN
+from ..values.operations import KEEPS_NAN, OPERATIONS, PASSES_NAN, UNKNOWN
 from ..values.results import Result
 from ..values.value import Value
 from .buffers import LaneBuffers
@@ -84,7 +84,7 @@ class JointLane(OneLane):
 
     def _made(self, found: Result, name: str, type_: str = "") -> Value:
         result = super()._made(found, name, type_)
-        if OPERATIONS.get(name, UNKNOWN).nan == PASSES_NAN and any(map(self.late, found[2])):
+        if OPERATIONS.get(name, UNKNOWN).nan in (PASSES_NAN, KEEPS_NAN) and any(map(self.late, found[2])):
             self.doubt(result)
         return result
 

@@ -57,10 +57,9 @@ class Checked:
     """A group's range while a lane runs.
 
     It begins at `low`, `from_root` bytes before the group's root, and lies in host memory at `host`. The
-    group may begin at `limit` elements, or bytes if the root lies whole elements from there (`aligned`). No
-    load of a `counted` group is outside: for that rounds are counted. So many bytes as `room` says may be
-    added to the roots of all groups of the same index, `beside`, before one of them is outside; that is
-    empty if it is not known.
+    group may begin at `limit` elements, or bytes if the root lies whole elements from there (`aligned`). So
+    many bytes as `room` says may be added to the roots of all groups of the same index, `beside`, before one
+    of them is outside; that is empty if it is not known.
     """
 
     low: str
@@ -69,7 +68,6 @@ class Checked:
     root: str
     from_root: str
     aligned: bool
-    counted: bool
     beside: Sequence[Group] = ()
     room: str = ""
 
@@ -167,15 +165,12 @@ class OneLane(FastLanes):
         if index is not None and known.beside and index.serves(group, distance):
             return self._check_index(group, index)
         first = b.value(f"sub i64 {address}, {distance}") if distance else address
-        if known.counted:
-            inside = b.value(f"sub i64 {first}, {known.low}")
-        else:
-            from_root = b.value(f"sub i64 {first}, {known.root}")
-            inside = b.value(f"add i64 {from_root}, {known.from_root}")
-            on = b.label("inside")
-            bad = self._outside(group, known, from_root, inside)
-            b.branch(bad, self.missed([(group, first)]), on, unlikely=True)
-            b.place(on)
+        from_root = b.value(f"sub i64 {first}, {known.root}")
+        inside = b.value(f"add i64 {from_root}, {known.from_root}")
+        on = b.label("inside")
+        bad = self._outside(group, known, from_root, inside)
+        b.branch(bad, self.missed([(group, first)]), on, unlikely=True)
+        b.place(on)
         return b.value(f"inttoptr i64 {b.value(f'add i64 {inside}, {known.host}')} to ptr")
 
     def _check_index(self, group: Group, index: Index) -> str:

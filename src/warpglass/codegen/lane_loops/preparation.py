@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..builder import Builder
 from ..lanes.fast import FastLanes
@@ -24,10 +25,7 @@ _FAR = 1 << 62
 
 
 class Preparation:
-    """Emits what comes in front of one loop, for the lanes of a mask.
-
-    `after` is how many rounds (i64) lanes have after the first.
-    """
+    """Emits what comes in front of one loop, for the lanes of a mask."""
 
     def __init__(
         self,
@@ -44,16 +42,37 @@ class Preparation:
         self._bounds = bounds
         self._whole = self.b.vector("i64")
         self._sums: dict[Linear, Value] = {}
-        self._mask = mask
+        self.mask = mask
         self._able = self.b.mask_vector(mask)  # a vector of i1: lanes for which all holds that was looked at
-        self.after = self._count(rounds.going)
+
+    @cached_property
+    def after(self) -> str:
+        """How many rounds (i64) lanes have after the first; emitted where it is first asked for."""
+        return self._count(self._rounds.going)
 
     def counted(self) -> str:
         """An i1 that holds if the rounds of all lanes are known, which may have taken loads."""
         if not self._rounds.staying:
             return "true"
         b = self.b
-        return b.value(f"icmp eq {b.lanes} {b.mask_bits(self._able)}, {self._mask}")
+        return b.value(f"icmp eq {b.lanes} {b.mask_bits(self._able)}, {self.mask}")
+
+    def side_by_side(self) -> str:
+        """An i1 that holds if the lowest and the highest lane begin as lanes do that are all side by side.
+
+        Or as those that share one place. Of the lowest two both may hold where a few lanes share a row.
+        """
+        b, walk = self.b, next((walk for walk in self._rounds.walks if walk.pace), None)
+        if walk is None:
+            return "false"
+        start = self._lanes.as_vector(self._sum(walk.first)).ir
+        lanes = [b.first_lane(self.mask), b.last_lane(self.mask)]
+        low, high = (b.value(f"extractelement {self._whole} {start}, i64 {lane}") for lane in lanes)
+        apart = b.value(f"sub i64 {high}, {low}")
+        several = b.value(f"sub i64 {lanes[1]}, {lanes[0]}")
+        near = b.value(f"icmp eq i64 {apart}, {b.value(f'mul i64 {several}, {walk.size}')}")
+        near = b.value(f"or i1 {near}, {b.value(f'icmp eq i64 {apart}, 0')}")
+        return b.value(f"and i1 {near}, {b.value(f'icmp ne i64 {several}, 0')}")
 
     def plan(self) -> Plan:
         """Look at the lanes."""

@@ -7,30 +7,23 @@ from dataclasses import replace
 
 from ..builder import Builder
 from ..context import READ, SITE_WORDS, WRITE
-from ..lanes.fast import FastLanes
 from ..memory.access import Access
 from ..memory.sites import Bounds
-from ..registers import Registers
 from .find import Group
 from .one_lane import Checked, Runner
 from .rounds import Walk
-
-# More rounds than any loop has.
-_ENDLESS = (1 << 63) - 1
 
 
 class LaneRanges:
     """The ranges of one loop's accesses.
 
-    `scalars` are the registers that all lanes share. Where it `counts`, accesses that move on evenly are not
-    looked at in each round: lanes go no further than the first of them that would be outside.
+    `scalars` are the registers that all lanes share.
     """
 
-    def __init__(self, access: Access, scalars: Mapping[str, str], *, counts: bool):
+    def __init__(self, access: Access, scalars: Mapping[str, str]):
         self.b: Builder = access.builder
         self._access = access
         self._scalars = scalars
-        self._counts = counts
         self._places: dict[object, tuple[int, Bounds]] = {}
         self._limits: dict[int, str] = {}  # by a group's leader
 
@@ -51,13 +44,9 @@ class LaneRanges:
             self._limits[group.leader] = limit
         return self._limits[group.leader]
 
-    def is_even(self, group: Group) -> bool:
-        """Whether no load of a group is out of its range because rounds are counted for that."""
-        return self._counts and group.stride is not None
-
     def is_aligned(self, group: Group) -> bool:
         """Whether it is found in front of the loop that a group's root lies whole elements from its range."""
-        return not self.is_even(group) and group.size > 1 and group.root in self._scalars
+        return group.size > 1 and group.root in self._scalars
 
     def checks(self, groups: Sequence[Group], runner: Runner) -> dict[int, Checked]:
         """The ranges that groups are checked against, by their leaders."""
@@ -84,35 +73,12 @@ class LaneRanges:
         aligned = self.is_aligned(group)
         if aligned:
             limit = b.value(f"shl i64 {limit}, {group.size.bit_length() - 1}")
-        return Checked(known.low, host, limit, root, from_root, aligned, self.is_even(group))
+        return Checked(known.low, host, limit, root, from_root, aligned)
 
     def _room(self, known: Checked, low: int) -> str:
         """How many bytes may be added to the root of a group, which begins `low` bytes behind that."""
         start = self.b.value(f"add i64 {known.from_root}, {low}")
         return self.b.intrinsic("usub.sat", "i64", known.limit, start)
-
-    def count_rounds(self, groups: Sequence[Group], lanes: FastLanes, registers: Registers) -> str:
-        """How many rounds each lane (i64) may go before an access that moves evenly leaves its range."""
-        b, whole = self.b, self.b.vector("i64")
-        least = b.splat("i64", str(_ENDLESS))
-        for group in groups:
-            assert group.base is not None
-            bounds, limit = self.bounds(group), self.limit(group)
-            start = b.splat("i64", b.value(f"sub i64 {bounds.low}, {group.low}"))
-            inside = b.value(f"sub {whole} {lanes.as_vector(registers.read(group.base)).ir}, {start}")
-            inside = b.elements(inside, group.size, b.width)
-            within = b.value(f"icmp ult {whole} {inside}, {b.splat('i64', limit)}")
-            rounds = b.splat("i64", str(_ENDLESS))
-            if group.stride:
-                last = b.splat("i64", b.value(f"sub i64 {limit}, 1"))
-                further = b.value(f"sub {whole} {last}, {inside}")
-                shift = b.splat("i64", str(group.stride.bit_length() - 1))
-                further = b.value(f"lshr {whole} {further}, {shift}")
-                rounds = b.value(f"add {whole} {further}, {b.splat('i64', '1')}")
-            none = f"{whole} zeroinitializer"
-            rounds = b.value(f"select {b.vector('i1')} {within}, {whole} {rounds}, {none}")
-            least = b.intrinsic("umin", "i64", least, rounds, lanes=b.width)
-        return least
 
     def learn(self, accesses: Sequence[tuple[Group | Walk, str]]) -> str:
         """Let sites remember the ranges of some addresses; an i1 that holds if all are in one."""

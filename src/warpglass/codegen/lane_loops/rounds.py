@@ -135,9 +135,8 @@ def find_rounds(
     symbols: Symbols,
 ) -> Rounds | None:
     """What is known of a loop's rounds; None if it is not enough to know how many there are."""
-    block = program.blocks[loop.header]
-    if len(loop.blocks) != 1 or not isinstance(block.end, Branch):
-        return None
+    end = program.blocks[loop.header].end
+    assert isinstance(end, Branch), "a loop of one block ends with one"
     outside = ((name, kind.constant) for name, kind in kinds.items() if name not in loop.written)
     entered = {name: constant for name, constant in outside if constant is not None}
     lanes = _RoundLanes(shape, promises)
@@ -146,7 +145,7 @@ def find_rounds(
     while more := {name: own for name, own in round_.companions().items() if name not in together}:
         together |= more
         round_ = _Round(program, loop, lanes, symbols, entered, together)
-    return round_.rounds(block.end, together)
+    return round_.rounds(end, together)
 
 
 class _RoundLanes(AbstractLanes):

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 
 from ...program import Program
 from ..builder import Builder
+from ..counting import is_short
 from ..infer import Inference
+from ..machine.target import gathers_quickly
 from ..operands import Symbols
 from ..shape import BlockShape, Promises
 from .ends import find_ends
@@ -28,18 +30,26 @@ _LINE = 64
 def choose_lane_loops(
     program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, found: Inference
 ) -> dict[int, LaneLoop]:
-    """The loops that lanes may run alone, by their headers: not those whose stores forbid it."""
+    """The loops that lanes run alone, by their headers: their rounds are known, their stores allow it.
+
+    What an unrolled loop leaves over has few rounds, which quick gathers serve sooner.
+    """
     loops = find_lane_loops(program, found)
     chosen: dict[int, LaneLoop] = {}
     for header, loop in loops.items():
+        rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
+        if rounds is None:
+            continue
         if loop.stores:
-            rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
-            if rounds is None or not _is_even(loop, rounds):
+            if not _is_even(loop, rounds):
                 continue
-            assert loop.first.base is not None
             # What lanes store at known distances from each other can be put down together (row_stores.py).
-            if found.offsets(loop.first.base) is not None and not is_wide(program, loop, rounds):
+            base = next(group.base for group in loop.groups if group.base in loop.written)
+            assert base is not None
+            if found.offsets(base) is not None and not is_wide(program, loop, rounds):
                 continue
+        elif gathers_quickly() and is_short(program, found.kinds, {header}):
+            continue
         chosen[header] = loop
     return chosen
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..builder import vector
-from ..values.operations import OPERATIONS, PASSES_NAN, UNKNOWN
+from ..values.operations import KEEPS_NAN, OPERATIONS, PASSES_NAN, UNKNOWN
 from ..values.value import Value, replace
 
 if TYPE_CHECKING:
@@ -65,9 +65,17 @@ class DelayedNans:
         self._settled, self._aside = before
 
     def note(self, operation: str, result: Value, operands: Sequence[Value]) -> None:
-        """An operation on doubles may make NaN of NaN in every lane."""
-        if OPERATIONS.get(operation, UNKNOWN).nan == PASSES_NAN:
+        """An operation on doubles may make NaN of NaN in every lane.
+
+        One that only acts on the sign of a late value is as late.
+        """
+        sees = OPERATIONS.get(operation, UNKNOWN).nan
+        if sees in (PASSES_NAN, KEEPS_NAN):
             self._operands[result.ir] = tuple([operand.ir for operand in operands])
+        if sees == KEEPS_NAN and operands[0].ir in self.late:
+            operand, before = operands[0], self.late[operands[0].ir]
+            again = lambda: self._lanes.apply(operation, self._lanes.exact(operand))  # noqa: E731
+            self.late[result.ir] = _Late(again, before.size, before.covers | {operand.ir})
 
     def delays(self, usual: Value, other: Callable[[], Value], tested: Value) -> bool:
         """Whether a result may be late, and is from now on, that is something else where `tested` is NaN."""

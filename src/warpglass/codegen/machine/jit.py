@@ -18,7 +18,8 @@ import llvmlite.binding as llvm
 _QUICK_PASSES = ("always_inliner", "global_dead_code_eliminate", "sroa")
 # Homes times basic blocks up to which homes become values: each may need a phi in each block. Between blocks
 # quick code keeps values on the stack anyway: beyond this it is not slower for it, and often half as long.
-_MOST_PHIS = 500_000
+# So may masks of the program's blocks, which far more basic blocks look at than at other homes.
+_MOST_PHIS, _MOST_MASK_PHIS = 500_000, 250_000
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
 # The function that runs a kernel's blocks while subnormal numbers are flushed, in modules that have one.
@@ -154,7 +155,8 @@ def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) ->
 
 
 def _has_too_many_phis(ir: str) -> bool:
-    return ir.count(" = alloca ") * ir.count(":\n") > _MOST_PHIS
+    blocks = ir.count(":\n")
+    return ir.count(" = alloca ") * blocks > _MOST_PHIS or ir.count("  %lanes_") * blocks > _MOST_MASK_PHIS
 
 
 def compile_bytes(ir: bytes, *target: bytes) -> list[bytes]:

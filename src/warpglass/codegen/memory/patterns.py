@@ -8,6 +8,8 @@ others, half a warp at a time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ...isa.types import BITS
 from ..builder import constant_vector, vector
 from ..context import SHARED_WINDOW
@@ -17,6 +19,7 @@ from .gather_scatter import HALF, irregular_name
 from .indexed import Anywhere, Indexed, IndexedAccess, either
 from .prefetch import emit_prefetch
 from .segments import (
+    Segment,
     find_segments,
     find_singles,
     load_each,
@@ -288,7 +291,7 @@ class Patterns(TileLoads, IndexedAccess):
         apart = len(set(places)) == b.width
         segments = find_segments(places) if count == 1 and apart else None
         if segments and worth_it(segments, type_, span, most) and self.spells_segments():
-            store_segments(b, self._host(low, bounds), type_, segments, places, values[0], mask)
+            self._store_segments(site, self._host(low, bounds), type_, segments, places, values[0], mask)
             return
         if span > most and count == 1 and mask == "-1" and self.spells_out():
             store_each(b, self._host(low, bounds), type_, places, values[0])
@@ -348,15 +351,46 @@ class Patterns(TileLoads, IndexedAccess):
         b.jump(done)
         b.place(done)
 
+    def _store_segments(
+        self,
+        site: int,
+        host: str,
+        type_: str,
+        segments: Sequence[Segment],
+        places: Offsets,
+        value: str,
+        mask: str,
+    ) -> None:
+        """An access for each row of a tile, whose lanes mostly all come."""
+
+        def store(mask: str, how: str = "align 1") -> None:
+            store_segments(self.builder, host, type_, segments, places, value, mask, how)
+
+        extents = [extent for segment in segments for extent in (segment.start, segment.width)]
+        lines = fills_lines(type_, *extents) and all(segment.full for segment in segments)
+        some = "false" if mask == "-1" else self.builder.value(f"icmp ne {self.builder.lanes} {mask}, -1")
+        self.store_either(
+            some,
+            lambda: self.store_lines(site, host, lambda how: store("-1", how), lines=lines),
+            lambda: store(mask),
+        )
+
     def _store_whole(self, site: int, type_: str, value: str, host: str, width: int) -> None:
         """Elements side by side of all lanes."""
-        shared = self.sites[site].space == "shared"
-        if self.step in self.streaming and not shared and fills_lines(type_, width):
+
+        def store(how: str) -> None:
+            self.builder.store(vector(type_, width), value, host, f", {how}")
+
+        self.store_lines(site, host, store, lines=fills_lines(type_, width))
+
+    def store_lines(self, site: int, host: str, store: Callable[[str], None], *, lines: bool) -> None:
+        """What all lanes have, past the caches if the step may and they are whole `lines`."""
+        if self.step in self.streaming and self.sites[site].space != "shared" and lines:
             self.uses_streaming = True
             finder = self.finders.get(self.step, site)  # it knows how large the array is
-            store_streaming(self.builder, finder, type_, [value], host, width)
+            store_streaming(self.builder, finder, host, store)
         else:
-            self.builder.store(vector(type_, width), value, host, ", align 1")
+            store("align 1")
 
     # ------------------------------------------------------------------------------------ any form
     def load_any(

@@ -100,6 +100,7 @@ def store_segments(
     elements: Sequence[int],
     value: str,
     mask: str,
+    how: str = "align 1",
 ) -> None:
     """Put the lanes of a mask where each has its element, which are all different."""
     lane_of = {element: lane for lane, element in enumerate(elements)}
@@ -112,7 +113,7 @@ def store_segments(
             continue
         part = b.shuffle(type_, b.width, value, (lane or 0 for lane in lanes))
         if segment.full and mask == "-1":
-            b.store(f"<{segment.width} x {type_}>", part, where, ", align 1")
+            b.store(vector(type_, segment.width), part, where, f", {how}")
             continue
         picks = (b.width if lane is None else lane for lane in lanes)
         acts = b.shuffle("i1", b.width, b.mask_vector(mask), picks, "zeroinitializer")

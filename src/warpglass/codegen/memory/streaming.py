@@ -10,7 +10,7 @@ enough (the context says how large) and no load has hit it, else 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...isa.types import BITS
 from ..builder import Builder, vector
@@ -19,9 +19,9 @@ from ..context import SITE_WORDS, SLOT
 _LINE = 64  # bytes of a line of a cache
 
 
-def fills_lines(type_: str, width: int) -> bool:
-    """Whether so many elements may be whole lines."""
-    return width * BITS[type_] % (8 * _LINE) == 0
+def fills_lines(type_: str, *extents: int) -> bool:
+    """Whether numbers of elements, in a run or from one run to another, may be whole lines."""
+    return all(extent * BITS[type_] % (8 * _LINE) == 0 for extent in extents)
 
 
 def load_run(b: Builder, host: str, type_: str, width: int) -> str:
@@ -43,15 +43,18 @@ def store_parts(
         b.store(vector(type_, width), part, b.offset(host, k * width * BITS[type_] // 8), f", {how}")
 
 
-def store_streaming(b: Builder, site: int, type_: str, parts: Sequence[str], host: str, width: int) -> None:
-    """Store vectors of `width` elements, whole lines, past the caches if the site's array is large."""
+def store_streaming(b: Builder, site: int, host: str, store: Callable[[str], None]) -> None:
+    """Store whole lines, of which one is at `host`, past the caches if the site's array is large.
+
+    `store` emits it, given how each vector is to be stored.
+    """
     streams = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 3) * 8))
     within = b.value(f"and i64 {b.value(f'ptrtoint ptr {host} to i64')}, {_LINE - 1}")
     stream, cached, done = b.label("stream"), b.label("cached"), b.label("written")
     b.branch(b.value(f"icmp ult i64 {within}, {streams}"), stream, cached)
     for label, how in ((stream, f"align {_LINE}, !nontemporal !3"), (cached, "align 1")):
         b.place(label)
-        store_parts(b, type_, parts, host, width, how)
+        store(how)
         b.jump(done)
     b.place(done)
 

@@ -9,7 +9,7 @@ from ..values.value import Offsets, Value
 from .chosen import ChosenLoads
 from .interleave import deinterleave, interleave
 from .sites import Bounds
-from .streaming import fills_lines, store_parts, store_streaming
+from .streaming import fills_lines, store_parts
 from .structures import Structure
 
 
@@ -113,12 +113,10 @@ class StructureAccess(ChosenLoads):
                 b.masked_store(type_, each, register, b.offset(host, k * each * structure.size), acts)
 
         def store_all() -> None:
-            shared = self.sites[site].space == "shared"
-            if self.step in self.streaming and not shared and fills_lines(type_, each):
-                self.uses_streaming = True
-                store_streaming(b, self.finders.get(self.step, site), type_, registers, host, each)
-            else:
-                store_parts(b, type_, registers, host, each)
+            lines = fills_lines(type_, each)
+            self.store_lines(
+                site, host, lambda how: store_parts(b, type_, registers, host, each, how), lines=lines
+            )
 
         if any(parts is None for parts in fields):
             store_some()

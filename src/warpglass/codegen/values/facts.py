@@ -64,7 +64,8 @@ class FactArithmetic(Lanes[Value]):
     def apply(self, operation: str, *operands: Value) -> Value:
         sees = OPERATIONS.get(operation, UNKNOWN).nan
         signs = sees == SEES_SIGN and operands[0].constant == 0
-        if (sees <= SEES_SIGN and not signs) or (sees != PASSES_NAN and operands[0].type == "double"):
+        sees_payload = operands[0].type == "double" and sees not in (PASSES_NAN, KEEPS_NAN)
+        if (sees <= SEES_SIGN and not signs) or sees_payload:
             operands = self.all_exact(operands)
         found = arithmetic(operation, operands, self.shape)
         if found[0] == DIVISION:

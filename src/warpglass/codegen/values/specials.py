@@ -87,7 +87,11 @@ class Specials:
         low, high = (known, known) if known is not None else self._bounds(register, axis)
         if low is not None and low == high:
             return constant(type_, low, width)
-        return Value(type_, "", no_offsets(width), None, low, high)
+        together = name == "ctaid.x" and self._shape.blocks > 1
+        offsets = (
+            tuple([lane // self._shape.block[0] for lane in range(width)]) if together else no_offsets(width)
+        )
+        return Value(type_, "", offsets, None, low, high)
 
     def _bounds(self, register: str, axis: str) -> tuple[int | None, int | None]:
         if register == "warpid":

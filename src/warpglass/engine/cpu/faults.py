@@ -214,6 +214,9 @@ def _described(step: Step) -> str:
 def _position(launch: Launch, context: np.ndarray, shape: BlockShape) -> tuple[Dim3, Dim3]:
     lane, warp = int(context[SLOT["fault_lane"]]) % shape.width, int(context[SLOT["fault_warp"]])
     block = int(context[SLOT["fault_block"]])
+    if shape.blocks > 1:
+        further, lane = divmod(lane, shape.together)
+        block += further
     return unflatten(block, launch.grid), unflatten(warp * shape.together + lane, launch.block)
 
 

@@ -165,7 +165,7 @@ def make_plan(
         blocks,
         count,
         resident if waits else 0,
-        1 if turns or waits else _taken_at_once(len(blocks), count),
+        1 if turns or waits else _taken_at_once(len(blocks), count, executable.shape.blocks),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         apart and not (watched or alone or facts.services or executable.small) and fits,
@@ -178,11 +178,10 @@ def make_plan(
     )
 
 
-def _taken_at_once(blocks: int, workers: int) -> int:
-    """How many blocks a worker takes at once."""
-    if workers == 1:
-        return max(1, min(_MOST_TAKEN_ALONE, blocks // _LONE_SHARES))
-    return max(1, min(_MOST_TAKEN, blocks // (workers * _SHARES)))
+def _taken_at_once(blocks: int, workers: int, together: int) -> int:
+    """How many blocks a worker takes at once, of which so many run together."""
+    most, shares = (_MOST_TAKEN_ALONE, _LONE_SHARES) if workers == 1 else (_MOST_TAKEN, workers * _SHARES)
+    return -(-max(1, min(most, blocks // shares)) // together) * together
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 
 from ... import ptx
 from ...codegen import (
-    WIDTH,
     BlockShape,
     Instrument,
     KernelCode,
@@ -43,9 +41,9 @@ from .worker import Control, Worker
 _SHAPES = 128
 # Characters of quick code's IR up to which there are versions for launches that repeat their integers.
 _LONGEST = 1 << 20
-# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about 1.5 s. Kernels
-# of few steps have fewer.
-_MOST_LINES, _FEW_STEPS = 20_000, 300
+# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about a second, three
+# times as long as for small code. Kernels of few steps have fewer.
+_MOST_LINES, _FEW_STEPS = 8_000, 300
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
@@ -358,7 +356,7 @@ class Prepared:
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
-        shape = replace(general.shape, width=WIDTH, rows=0)
+        shape = general.shape.unfused
         with compile_deadline(self.entry):
             if general.tiers.length > _LONGEST:
                 return None
