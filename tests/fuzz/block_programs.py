@@ -78,7 +78,7 @@ def _loop(one: random.Random, depth: int) -> list[str]:
     if depth:
         return [unroll, "for (int c = 0; c < 3; c++) {", *_loop(one, 0), "x += (T)c;", "}"]
     lines = [unroll, f"{one.choice(_LOOPS)} {{"]
-    lines += one.choices(_EXTRAS, k=one.randrange(2))
+    lines += [*one.choices(_EXTRAS, k=one.randrange(2)), "__syncthreads();"]
     for phase in one.choices(_PHASES, k=one.randrange(1, 3)):
         lines += [phase, "__syncthreads();"]
     lines += one.choices(_EXTRAS, k=one.randrange(3))
