@@ -119,6 +119,35 @@ extern "C" __global__ void squares(const float* x, float* y) {
   for (int k = 0; k < 8; k++) sum += part[ty][k] * part[tx][k];
   y[8 * ty + tx] = sum;
 }
+extern "C" __global__ void pairs(const float* x, float* y) {
+  __shared__ float sum[128], square[128];
+  int t = threadIdx.x;
+  sum[t] = x[t];
+  square[t] = x[t] * x[t];
+  __syncthreads();
+  #pragma unroll 1
+  for (int s = 64; s > 0; s /= 2) {
+    if (t < s) { sum[t] += sum[t + s]; OTHER[t] += OTHER[t + s]; }
+    __syncthreads();
+  }
+  y[t] = sum[t] + square[t];
+}
+extern "C" __global__ void butterflies(const float* x, float* y) {
+  __shared__ float part[256];
+  int t = threadIdx.x;
+  part[2 * t] = x[2 * t];
+  part[2 * t + 1] = x[2 * t + 1];
+  #pragma unroll
+  for (int s = 64; s > 0; s /= 2) {
+    int i = 2 * t - (t & (s - 1));
+    __syncthreads();
+    float a = part[i], b = part[i + s];
+    part[i] = a + b;
+    part[i + s] = a - b;
+  }
+  __syncthreads();
+  y[t] = part[t];
+}
 extern "C" __global__ void unrolled(const float* a, const float* b, float* c) {
   __shared__ float as[16][16], bs[16][16];
   int tx = threadIdx.x, ty = threadIdx.y;
@@ -133,8 +162,8 @@ extern "C" __global__ void unrolled(const float* a, const float* b, float* c) {
 """
 
 
-def _code(n: int = 256, barrier: str = "") -> str:
-    return SOURCE.replace("N", str(n)).replace("BARRIER", barrier)
+def _code(n: int = 256, barrier: str = "", other: str = "square") -> str:
+    return SOURCE.replace("N", str(n)).replace("BARRIER", barrier).replace("OTHER", other)
 
 
 CODE = _code()
@@ -170,6 +199,8 @@ def _shape(name: str, block: tuple[int, int, int], code: str) -> BlockShape:
         ("busy", (256, 1, 1), 32),
         ("squares", (8, 8, 1), 64),
         ("unrolled", (16, 16, 1), 64),
+        ("pairs", (128, 1, 1), 128),
+        ("butterflies", (128, 1, 1), 64),
     ],
 )
 def test_lanes_run_together_where_it_pays(
@@ -177,6 +208,11 @@ def test_lanes_run_together_where_it_pays(
 ):
     monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
     assert _width(name, block) == lanes
+
+
+def test_what_reads_an_array_that_it_has_written_runs_warp_by_warp(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
+    assert _width("pairs", (128, 1, 1), _code(other="sum")) == 32
 
 
 @pytest.mark.parametrize(("rows", "together"), [(20, True), (400, False)])

@@ -7,6 +7,7 @@ from .machine.apart import compile_apart
 from .machine.jit import Linked, MachineCode, Target, compile_ir, link, load_object
 from .machine.target import chosen_target, host_key
 from .operands import Symbols
+from .passes import with_kinds
 from .probes import Emission, Instrument, Probe, WorkerWords
 from .shape import BlockShape, Promises, grid_class
 
@@ -32,4 +33,5 @@ __all__ = [
     "host_key",
     "link",
     "load_object",
+    "with_kinds",
 ]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from ..program import Program
-from .operands import Symbols
-from .passes import with_kinds
 from .path_bounds.analysis import COMPUTING
-from .shape import BlockShape, Promises
 from .values.value import Value
+from .version import Version
 
 # What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.
 _VECTOR_COST, _GUARD_COST = 4, 2
 
 
-def cost_of_forms(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> int:
-    """What a program's registers cost in the forms that they have, to compare what launches might promise."""
-    version = with_kinds(program, shape, symbols, promises)
+def cost_of_forms(version: Version) -> int:
+    """What a version's registers cost in the forms that they have, to compare what launches might promise."""
     computed = {
         name
         for block in version.program.blocks

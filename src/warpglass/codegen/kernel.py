@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..isa.atomic import float_sum
 from ..isa.lanes import Update
@@ -119,8 +119,8 @@ def _emit(version: Version) -> KernelCode:
         loop=block_loop(shape, scheduling, by_region=by_region),
         quick_loop=block_loop(shape, scheduling, by_region=False),
         frame_stride=scheduling.stride,
-        sites=tuple(lanes.access.sites),
-        traps=tuple(warp.traps),
+        sites=tuple(replace(site, step=program.number_of(site.step)) for site in lanes.access.sites),
+        traps=tuple(map(program.number_of, warp.traps)),
         words=words.size,
         resumes=pending.resumes,
         waiting=warp.waiting_words(),

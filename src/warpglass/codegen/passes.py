@@ -40,6 +40,7 @@ from .memory.row_stores import find_row_stores
 from .memory.tiles import find_tiles
 from .operands import Symbols
 from .path_bounds.analysis import bound_by_paths
+from .path_bounds.rounds import unroll
 from .shape import BlockShape, Promises
 from .version import Version
 from .warp_fusion import fuse_warps
@@ -110,6 +111,7 @@ _TO_KINDS = (
     Pass("live ranges", split_ranges, "program", "program", _unobserved, _ALONE),
     Pass("counters", keep_counters, "program", "program", _unobserved, "1.2, most 4.9 (of four)"),
     Pass("sinking", sink, "program", "program", _repeated, _ALONE),
+    Pass("rounds with barriers", unroll, _PROMISED, "program", _repeated, "1.3, most 4.9 (of 21)"),
     Pass("path-sensitive bounds", bound_by_paths, _PROMISED, "program", _repeated, "1.19, most 4.6"),
     Pass("all registers vectors", _assume_vectors, "program", "inference", _reference),
     Pass("kinds of registers", infer_kinds, _PROMISED, "inference", _optimised),

@@ -16,13 +16,14 @@ from dataclasses import replace
 from itertools import count, takewhile
 
 from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
-from ..program.blocks import loops_of
+from ..program.blocks import computed_from, loops_of
 from ..ptx import tree
 from .block_fusion import wide_shapes
 from .builder import WIDTH
 from .control.barriers import names_barriers
 from .infer import Inference, infer_kinds
 from .machine.target import vector_bytes
+from .memory.patterns import SPAN
 from .memory.segments import find_segments
 from .operands import Symbols
 from .parting_warps import waits_apart
@@ -33,7 +34,7 @@ from .values.value import Value, one_value
 # What is the same for all threads of a block, or theirs alone.
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
 # Blocks and steps of a kernel up to which it is tried: long kernels take long to compile as it is.
-_MOST_BLOCKS, _MOST_STEPS = 64, 1000
+_MOST_BLOCKS, _MOST_STEPS = 256, 1000
 _LEAST = 8  # lanes that run together
 # Vector registers that one value of all lanes may take up: enough operations under way, and room for others.
 _REGISTERS = 8
@@ -43,6 +44,8 @@ _ROW_REGISTERS = 4
 _TABLE_REGISTERS = 4
 # Instructions on vectors between two barriers up to which these cost as much.
 _PHASE = 12
+# The same on average in a whole kernel, and accesses for each that lanes have apart.
+_SHORT_PHASE, _FEW = 14, 8
 # Accesses that a kernel without loops must have for its warps' other costs to count, and the instructions on
 # vectors for each of them up to which these costs do.
 _ACCESSES, _BETWEEN = 3, 12
@@ -188,11 +191,12 @@ def _unaware(program: Program) -> bool:
 
 
 def _reads_early(program: Program) -> bool:
-    """Whether shared memory may be read after it was written, with no barrier between.
+    """Whether an array in shared memory may be read after it was written, with no barrier between.
 
     What one warp then misses of another's is for the user to see: it shows a forgotten barrier.
     """
-    written = [False] * len(program.blocks)  # since the last barrier, where a block begins
+    arrays = _arrays(program)
+    written = [frozenset[str]()] * len(program.blocks)  # since the last barrier, where a block begins
     work = list(range(len(program.blocks)))
     while work:
         index = work.pop()
@@ -200,15 +204,40 @@ def _reads_early(program: Program) -> bool:
         for step in block.steps:
             access = step.match.load_or_store
             if access is not None and access.space == "shared":
-                if state and not access.writes:
+                if not access.writes and not state.isdisjoint(arrays[step.number]):
                     return True
-                state = state or access.writes
-        state = state and not isinstance(block.end, Barrier)
+                state = state | arrays[step.number] if access.writes else state
+        state = frozenset() if isinstance(block.end, Barrier) else state
         for target in block.successors:
-            if state and not written[target]:
-                written[target] = True
+            if not state <= written[target]:
+                written[target] |= state
                 work.append(target)
     return False
+
+
+def _arrays(program: Program) -> dict[int, frozenset[str]]:
+    """The variables in shared memory that each access may reach, by the number of its step."""
+    steps = [step for block in program.blocks for step in block.steps]
+    every = frozenset(program.shared.offsets)
+    sources = {name: {r for step in steps if _names(step, name) for r in step.writes} for name in every}
+    reached = {name: computed_from(steps, registers) for name, registers in sources.items()}
+    found: dict[int, frozenset[str]] = {}
+    for step in steps:
+        if step.match.load_or_store is not None:
+            base = step.address.base
+            own = (
+                frozenset(name for name in every if step.address_register in reached[name])
+                if isinstance(base, tree.Register)
+                else every.intersection((base.name,) if isinstance(base, tree.Symbol) else ())
+            )
+            found[step.number] = own or every
+    return found
+
+
+def _names(step: Step, variable: str) -> bool:
+    """Whether a step computes with the address of a variable."""
+    bases = (one.base if isinstance(one, tree.Displaced) else one for one in step.instruction.operands)
+    return tree.Symbol(variable) in bases
 
 
 def _ordinary(step: Step) -> bool:
@@ -230,6 +259,8 @@ def pays(program: Program, inference: Inference, width: int) -> bool:
     ]
     waiting = {loop for loop in loops if any(isinstance(blocks[k].end, Barrier) for k in loop)}
     free = {k for loop in loops if loop not in waiting for k in loop}
+    if _in_phases(blocks, inference) and width <= _most_lanes(program, _ROW_REGISTERS):
+        return True
     if any(parting[k] == _OFTEN for k in free):
         return False
     if _mostly_computes(blocks, inference):
@@ -255,6 +286,24 @@ def pays(program: Program, inference: Inference, width: int) -> bool:
         and (width <= most or not any(isinstance(block.end, Barrier) for block in blocks))
         and all(_side_by_side(step, inference, shared=width > most) for step in steps)
     )
+
+
+def _in_phases(blocks: Sequence[Block], inference: Inference) -> bool:
+    """Whether a kernel is mostly barriers, with little between them, and few accesses of no form."""
+    steps = [step for block in blocks for step in block.steps]
+    barriers = sum(isinstance(block.end, Barrier) for block in blocks)
+    apart = sum(_is_apart(step, inference) for step in steps)
+    accesses = sum(step.match.load_or_store is not None for step in steps)
+    return len(_in_lanes(steps, inference)) <= _SHORT_PHASE * barriers and _FEW * apart <= accesses
+
+
+def _is_apart(step: Step, inference: Inference) -> bool:
+    """Whether a step's accesses lie so far from each other, or so irregularly, that each lane has its own."""
+    access = step.match.load_or_store
+    if access is None or step.address_register is None:
+        return False
+    offsets = inference.offsets(step.address_register)
+    return offsets is None or max(offsets) - min(offsets) > SPAN * access.size * len(offsets)
 
 
 def _is_short(loop: Sequence[Block], inference: Inference) -> bool:

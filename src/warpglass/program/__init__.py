@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import SimpleNamespace
 
 from ..errors import CompileError
@@ -48,6 +48,7 @@ from .spaces import resolve_local
 from .stack import save_registers
 from .streaming import find_streaming
 from .turns import find_deferrable, find_ordered
+from .unrolling import Round, unrolled
 from .variables import ModuleVariable, all_variables, find_variables
 from .warp_barriers import place_warp_barriers
 
@@ -76,6 +77,12 @@ class Program:
     services: frozenset[str]  # functions of the CUDA runtime that are called
     clustered: bool  # whether it waits for, or may name, other blocks of its cluster
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
+    # The number of each step that code generation has made as a copy, and that of the program's own.
+    copied: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    def number_of(self, step: int) -> int:
+        """The number of the program's own step that a step is, or was copied from."""
+        return self.copied.get(step, step)
 
     def rewritten(self, blocks: tuple[Block, ...], registers: Mapping[str, str] | None = None) -> Program:
         """The program with other blocks, and what follows from those found again."""
@@ -165,6 +172,7 @@ __all__ = [
     "ModuleVariable",
     "Pending",
     "Program",
+    "Round",
     "SharedLayout",
     "Step",
     "Switch",
@@ -185,4 +193,5 @@ __all__ = [
     "sink",
     "split_ranges",
     "split_tests",
+    "unrolled",
 ]

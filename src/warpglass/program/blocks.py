@@ -334,6 +334,21 @@ def loops_of(blocks: Sequence[Block]) -> dict[int, set[int]]:
     return find_loops([block.successors for block in blocks])
 
 
+def is_on_all_ways(blocks: Sequence[Block], header: int, body: set[int], index: int) -> bool:
+    """Whether no round of a loop goes around a block."""
+    if index == header:
+        return True
+    seen, work = {header}, [header]
+    while work:
+        for target in blocks[work.pop()].successors:
+            if target == header:
+                return False
+            if target in body and target not in seen and target != index:
+                seen.add(target)
+                work.append(target)
+    return True
+
+
 def predecessors_of(blocks: Sequence[Block]) -> list[list[int]]:
     """The blocks that lead to each."""
     found: list[list[int]] = [[] for _ in blocks]

@@ -18,7 +18,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..isa.types import LLVM_TYPE
-from .blocks import Block, computed_from, index_registers, loops_of, predecessors_of
+from .blocks import (
+    Block,
+    computed_from,
+    index_registers,
+    is_on_all_ways,
+    loops_of,
+    predecessors_of,
+)
 from .decode import Step
 from .renaming import copy_step, with_names
 
@@ -142,28 +149,13 @@ def _counters(
     return [
         name
         for name in sorted(found.keys() - other)
-        if all(index in own and _is_on_all_ways(blocks, header, body, index) for index in found[name])
+        if all(index in own and is_on_all_ways(blocks, header, body, index) for index in found[name])
     ]
 
 
 def _of_end(block: Block) -> Iterable[str]:
     """The registers of the step that ends a block."""
     return () if block.all_steps == block.steps else (*block.all_steps[-1].reads, *block.all_steps[-1].writes)
-
-
-def _is_on_all_ways(blocks: Sequence[Block], header: int, body: set[int], index: int) -> bool:
-    """Whether no round of a loop goes around a block."""
-    if index == header:
-        return True
-    seen, work = {header}, [header]
-    while work:
-        for target in blocks[work.pop()].successors:
-            if target == header:
-                return False
-            if target in body and target not in seen and target != index:
-                seen.add(target)
-                work.append(target)
-    return True
 
 
 def _parts(block: Block, parting: set[str]) -> bool:

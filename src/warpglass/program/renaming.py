@@ -17,7 +17,10 @@ def with_names(step: Step, reads: Mapping[str, str], writes: Mapping[str, str]) 
         _operand(operand, writes if form.destination else reads)
         for (form, _, _), operand in zip(found.forms(), found.instruction.operands, strict=False)
     )
-    match = isa.Match(found.row, replace(found.instruction, operands=operands), found.values)
+    guard = found.instruction.guard
+    if guard is not None:
+        guard = replace(guard, register=reads.get(guard.register, guard.register))
+    match = isa.Match(found.row, replace(found.instruction, operands=operands, guard=guard), found.values)
     return make_step(step.number, match)
 
 

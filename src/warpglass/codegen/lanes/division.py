@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...isa.types import BITS
 from ..builder import suffix
-from ..values.value import Value, replace
+from ..values.value import Value, replace, signed
 
 if TYPE_CHECKING:
     from .arithmetic import FastArithmetic
@@ -22,7 +22,15 @@ def divide(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
         return replace(lanes.emit(operation, a, b, lanes=1), offsets=lanes.same)
     if b.uniform and b.constant is None:
         return _maybe_by_power(lanes, operation, a, b)
+    if b.uniform and _is_power(b):
+        return Value(a.type, _by_power(lanes, operation, lanes.as_vector(a), b))
     return _by_any(lanes, operation, a, b)
+
+
+def _is_power(a: Value) -> bool:
+    """Whether a constant is a power of two, and positive."""
+    number = signed(a.constant or 0, BITS[a.type])
+    return number > 0 and number.bit_count() == 1
 
 
 def _maybe_by_power(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:

@@ -33,7 +33,7 @@ from .streaming import fills_lines, load_run, store_streaming
 from .tile_loads import TileLoads
 
 # The widest access that a static pattern is served with: in elements a lane, and in bytes if it is a load.
-_SPAN, _BYTES = 4, 32
+SPAN, _BYTES = 4, 32
 # Distances, in bytes, of which two add up to one that 32 bits hold.
 _NEAR = 1 << 29
 
@@ -218,9 +218,9 @@ class Patterns(TileLoads, IndexedAccess):
                 load_segments(b, host, type_, own, of_one)
                 for own, of_one in zip(singles, elements, strict=True)
             ]
-        far = span > _SPAN * b.width
+        far = span > SPAN * b.width
         segments = find_segments([e for of_one in elements for e in of_one])
-        if segments and worth_it(segments, type_, span, _SPAN * b.width) and self.spells_segments():
+        if segments and worth_it(segments, type_, span, SPAN * b.width) and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
         tile = self.tiles.by_step.get(self.step)
@@ -284,7 +284,7 @@ class Patterns(TileLoads, IndexedAccess):
     ) -> None:
         b = self.builder
         count = len(values)
-        span, most = (max(places) + 1) * count, _SPAN * b.width
+        span, most = (max(places) + 1) * count, SPAN * b.width
         if count == 1 and places == tuple(range(b.width)):
             self._store_run(site, type_, values[0], self._host(low, bounds), mask, b.width)
             return

@@ -19,6 +19,7 @@ from ...program import (
     Branch,
     Jump,
     Program,
+    Round,
     Step,
 )
 from ...ptx import tree
@@ -54,7 +55,7 @@ COMPUTING = ("integer", "conversion", "misc")
 State = Mapping[str, AbstractInt]
 
 
-class _OutOfBudget(Exception):
+class OutOfBudget(Exception):
     """More steps were run than this is worth."""
 
 
@@ -75,7 +76,7 @@ def bound_by_paths(program: Program, shape: BlockShape, promises: Promises, symb
             caps = {head: {**caps.get(head, {}), **more.get(head, {})} for head in {**caps, **more}}
             paths = _settled(program, lanes, symbols, caps)
         return paths.bounded()
-    except _OutOfBudget:
+    except OutOfBudget:
         return program
 
 
@@ -89,8 +90,8 @@ def backward_edges(blocks: Sequence[Block]) -> list[tuple[int, int]]:
     ]
 
 
-def _settled(program: Program, lanes: AbstractLanes, symbols: Symbols, caps: TripBounds) -> _Analysis:
-    paths = _Analysis(program, lanes, symbols, caps)
+def _settled(program: Program, lanes: AbstractLanes, symbols: Symbols, caps: TripBounds) -> Analysis:
+    paths = Analysis(program, lanes, symbols, caps)
     paths.settle()
     return paths
 
@@ -114,7 +115,7 @@ class _Fork:
     state: State
 
 
-class _Analysis:
+class Analysis:
     """The state in front of every block, and what reaches each along its edges."""
 
     def __init__(self, program: Program, lanes: AbstractLanes, symbols: Symbols, caps: TripBounds):
@@ -139,7 +140,16 @@ class _Analysis:
 
     def settle(self) -> None:
         """Find states that no path leads out of, then narrow them."""
-        work = {0}
+        self._follow({0}, range(len(self.program.blocks)))
+        for _ in range(_SWEEPS):
+            for index in sorted(self.states) if self._grown else ():
+                state = self._enter(index, widen=False)
+                if state != self.states[index]:
+                    self.states[index] = state
+                    self._leave(index)
+
+    def _follow(self, work: set[int], within: range) -> None:
+        """Run blocks, and those of a range that they lead to, until no state changes."""
         while work:
             index = min(work)
             work.remove(index)
@@ -147,13 +157,39 @@ class _Analysis:
             if index in self.states and state == self.states[index]:
                 continue
             self.states[index] = state
-            work |= self._leave(index)
-        for _ in range(_SWEEPS):
-            for index in sorted(self.states) if self._grown else ():
-                state = self._enter(index, widen=False)
-                if state != self.states[index]:
-                    self.states[index] = state
-                    self._leave(index)
+            work |= self._leave(index).intersection(within)
+
+    def entering(self, loop: range) -> State | None:
+        """The state in which a loop is entered, None if no path leads to it."""
+        self.edges.pop((loop[-1], loop.start), None)
+        if loop.start not in self.states:
+            return None
+        return self._renewed(self._enter(loop.start, widen=False), loop, -1)
+
+    def run_round(self, loop: range, state: State, number: int) -> tuple[Round, State | None]:
+        """Where the blocks of a loop lead in a round that begins in a state, and the next one's state.
+
+        There is none if no lane goes back to the loop's first block.
+        """
+        for index in loop:
+            self._visits[index] = 0
+            self.states.pop(index, None)
+            for target in self.program.blocks[index].successors:
+                self.edges.pop((index, target), None)
+        self.states[loop.start] = state
+        self._follow(self._leave(loop.start).intersection(loop[1:]), loop[1:])
+        onward = {
+            index: tuple(t for t in self.program.blocks[index].successors if (index, t) in self.edges)
+            for index in loop
+            if index in self.states
+        }
+        again = self.edges.get((loop[-1], loop.start))
+        return onward, None if again is None else self._renewed(again, loop, number)
+
+    def _renewed(self, state: State, loop: range, number: int) -> State:
+        """What a round begins with, each for itself: the same steps will write other values in it."""
+        names = self.program.live[loop.start] & state.keys()
+        return {name: self.lanes.renewed(state[name], "round", number, name) for name in names}
 
     def bounded(self) -> Program:
         """The program with the bounds of what its steps write, and without what no path leads to."""
@@ -270,7 +306,7 @@ class _Analysis:
         block = self.program.blocks[index]
         self._left -= len(block.steps) + 1
         if self._left < 0:
-            raise _OutOfBudget
+            raise OutOfBudget
         self._registers.state = dict(self.states[index])
         fork = _Fork(-1, self.states[index])
         for position, step in enumerate(block.steps):

@@ -161,6 +161,14 @@ class AbstractLanes(FactLanes):
         assert made is not None, "bounds are never empty"
         return made
 
+    def renewed(self, a: AbstractInt, *what: object) -> AbstractInt:
+        """What is known of a value, apart from others: it gets the root of a key."""
+        if a.constant is not None:
+            return a
+        if a.type == "i1":
+            return AbstractInt("i1", "")
+        return make_abstract(a.type, known_bounds(a), low_bits_of(a), self.root(*what), 0) or a
+
     def constant(self, type_: str, pattern: int) -> Value:
         return constant(type_, pattern) if type_ in INTEGERS else super().constant(type_, pattern)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from ...codegen import BlockShape, Promises, Symbols, cost_of_forms
+from ...codegen import BlockShape, Promises, Symbols, cost_of_forms, with_kinds
 from ...program import Program
 from ..launch.values import Parameter
 
@@ -55,8 +55,6 @@ class Specialisations(Generic[Version]):
         offsets in the parameter block, None if it is of no use; `start` runs it, now or later.
         """
         integers = self._integers(values)
-        if not integers:
-            return None, True
         version = (key, integers)
         settled = version in self._made  # before: it is made meanwhile
         if version not in self._versions:
@@ -88,6 +86,8 @@ class Specialisations(Generic[Version]):
 def simplifies(
     program: Program, shape: BlockShape, symbols: Symbols, general: Promises, special: Promises
 ) -> bool:
-    """Whether what a special version promises makes the forms of a kernel's registers simpler."""
-    costs = [cost_of_forms(program, shape, promises, symbols) for promises in (general, special)]
-    return costs[1] < _WORTH * costs[0]
+    """Whether what a special version promises writes loops out or makes the forms of registers simpler."""
+    version = with_kinds(program, shape, symbols, special)
+    if version.program.copied:
+        return True
+    return cost_of_forms(version) < _WORTH * cost_of_forms(with_kinds(program, shape, symbols, general))
