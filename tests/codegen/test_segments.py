@@ -7,6 +7,8 @@ import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
+from warpglass.codegen.builder import Builder, vector
+from warpglass.codegen.machine import jit
 from warpglass.codegen.memory.segments import find_segments, find_singles
 from warpglass.errors import KernelFault
 
@@ -135,3 +137,33 @@ def test_few_single_elements_are_loaded_apart() -> None:
     assert [len(own) for own in find_singles([[0, 0, 16], [1, 1, 17]]) or ()] == [2, 2]
     assert find_singles([[0, 1, 16], [2, 3, 17]]) is None
     assert find_singles([[16 * k for k in range(5)], [16 * k + 1 for k in range(5)]]) is None
+
+
+@pytest.mark.parametrize("run", [1, 2, 4, 8])
+@pytest.mark.parametrize("step", [2, 4])
+@pytest.mark.parametrize("width", [32, 64])
+def test_masks_that_are_spread_over_places(run: int, step: int, width: int) -> None:
+    """LLVM broke down on masks in four bits of eight that a shuffle with zeros had put there."""
+    places = width * step
+    owners = [k // (run * step) * run + k % run if k // run % step == 0 else None for k in range(places)]
+    declarations: set[str] = set()
+    b = Builder(declarations, width)
+    value = b.load(vector("i32", places), "%from", ", align 4")
+    b.masked_store("i32", places, value, "%to", b.owned("%mask", owners))
+    loads = "\n".join(
+        f"%{name} = load {type_}, ptr %{name}.p"
+        for name, type_ in (("from", "ptr"), ("to", "ptr"), ("mask", b.lanes))
+    )
+    pointers = "".join(
+        f"%{name}.p = getelementptr ptr, ptr %words, i64 {k}\n"
+        for k, name in enumerate(("from", "to", "mask"))
+    )
+    lines = "\n".join(b.lines)
+    function = f"define i64 @run(ptr %words) #0 {{\n{pointers}{loads}\n{lines}\nret i64 0\n}}\n"
+    code = jit.load_object(jit.compile_ir("\n".join([*sorted(declarations), function])))
+    mask = 0xDEADBEEFCAFE1234 % (1 << width)
+    given, found = np.arange(1, places + 1, dtype=np.int32), np.zeros(places, np.int32)
+    words = np.array([given.ctypes.data, found.ctypes.data, mask], np.uint64)
+    code.run(words.ctypes.data)
+    acts = [owner is not None and bool(mask >> owner & 1) for owner in owners]
+    np.testing.assert_array_equal(found, np.where(acts, given, 0))

@@ -234,6 +234,18 @@ class Builder:
         lanes = lanes or self.width
         return self.value(f"bitcast i{lanes} {mask} to <{lanes} x i1>")
 
+    def owned(self, mask: str, owners: Sequence[int | None]) -> str:
+        """Which places act, a vector of i1: those whose lane does; those that no lane owns never do.
+
+        A shuffle with zeros would say as much, but LLVM (22) breaks down on some of single bits.
+        """
+        places = len(owners)
+        bits = self.shuffle("i1", self.width, self.mask_vector(mask), (lane or 0 for lane in owners))
+        if None not in owners:
+            return bits
+        own = constant_vector("i1", (str(lane is not None).lower() for lane in owners))
+        return self.value(f"and {vector('i1', places)} {bits}, {own}")
+
     def mask_bits(self, predicate: str, lanes: int = 0) -> str:
         """A vector of i1 as an integer."""
         lanes = lanes or self.width

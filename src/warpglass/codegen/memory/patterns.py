@@ -306,9 +306,7 @@ class Patterns(TileLoads, IndexedAccess):
         if places == tuple(range(b.width)):
             self._store_run(site, type_, spread, self._host(low, bounds), mask, wide)
             return
-        picks = (b.width if lane is None else lane for lane in owners)
-        lanes = b.shuffle("i1", b.width, b.mask_vector(mask), picks, "zeroinitializer")
-        b.masked_store(type_, wide, spread, self._host(low, bounds), lanes)
+        b.masked_store(type_, wide, spread, self._host(low, bounds), b.owned(mask, owners))
 
     def _spread(self, type_: str, values: list[str], owners: list[int | None]) -> str:
         """The elements of several vectors where they lie in memory: each place has the lane that owns it."""

@@ -115,9 +115,7 @@ def store_segments(
         if segment.full and mask == "-1":
             b.store(vector(type_, segment.width), part, where, f", {how}")
             continue
-        picks = (b.width if lane is None else lane for lane in lanes)
-        acts = b.shuffle("i1", b.width, b.mask_vector(mask), picks, "zeroinitializer")
-        b.masked_store(type_, segment.width, part, where, acts)
+        b.masked_store(type_, segment.width, part, where, b.owned(mask, lanes))
 
 
 # ------------------------------------------------------------------------------------ lanes far apart

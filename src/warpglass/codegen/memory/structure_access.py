@@ -108,8 +108,7 @@ class StructureAccess(ChosenLoads):
         def store_some() -> None:
             for k, register in enumerate(registers):
                 owners = [divmod(place, count) for place in range(k * each, (k + 1) * each)]
-                picks = (b.width if fields[field] is None else lane for lane, field in owners)
-                acts = b.shuffle("i1", b.width, b.mask_vector(mask), picks, "zeroinitializer")
+                acts = b.owned(mask, [None if fields[field] is None else lane for lane, field in owners])
                 b.masked_store(type_, each, register, b.offset(host, k * each * structure.size), acts)
 
         def store_all() -> None:
