@@ -13,7 +13,7 @@ from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.version import Version
 from warpglass.engine.cpu import tiers
 from warpglass.engine.cpu.prepared import prepare
-from warpglass.errors import KernelFault
+from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.program.blocks import loops_of
 
 BLOCK = 128
@@ -115,3 +115,31 @@ def test_faults_are_those_of_the_program() -> None:
 @pytest.mark.parametrize("number", range(20))
 def test_random_blocks_agree(number: int) -> None:
     assert block_programs.attempt(number) in ("agree", "fault")
+
+
+def test_a_loop_behind_written_out_rounds_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of code that has other blocks than the program."""
+    monkeypatch.setenv("WARPGLASS_TIER", "optimised")
+    source = """
+    extern "C" __global__ void stuck(int *x, int n) {
+      __shared__ int s[64];
+      int t = threadIdx.x;
+      s[t] = x[t];
+      for (int d = blockDim.x / 2; d > 0; d /= 2) {
+        __syncthreads();
+        if (t < d) s[t] += s[t + d];
+      }
+      __syncthreads();
+      while (((volatile int *)x)[64] != n) {}
+      x[t] = s[0];
+    }
+    """
+    stuck = wg.compile(source, "stuck", language="cuda")
+    x = np.ones(65, np.int32)
+    for _ in range(3):
+        wg.run(stuck, 1, 64, (x, np.int32(1)), device="cpu")
+    x[64] = 2
+    with pytest.raises(KernelTimeout) as caught:
+        wg.run(stuck, 1, 64, (x, np.int32(1)), device="cpu", timeout=0.5)
+    wg.reset("cpu")
+    assert caught.value.place.line == 11

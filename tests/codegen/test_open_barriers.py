@@ -108,5 +108,5 @@ def test_only_lanes_that_run_together_need_not_wait(name: str, block: int, waits
     prepared = prepare(wg.compile(SOURCE, name).compile())
     shape, promises = BlockShape((block, 1, 1), static_shared=1024), Promises(grid_class((4, 1, 1)))
     code = kernel.generate(prepared.program, shape, prepared.symbols, (), promises)
-    assert bool(code.resumes) == waits
-    assert bool(kernel.generate(prepared.program, shape, prepared.symbols).resumes)
+    assert bool(code.barriers) == waits
+    assert bool(kernel.generate(prepared.program, shape, prepared.symbols).barriers)

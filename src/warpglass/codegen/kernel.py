@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..isa.atomic import float_sum
 from ..isa.lanes import Update
-from ..program import Program
+from ..program import Barrier, Block, Program
 from ..program.passes import run_passes
 from .builder import Builder
 from .control.barriers import barrier_helpers, names_barriers
@@ -52,9 +52,10 @@ class KernelCode:
     sites: tuple[Site, ...]
     traps: tuple[int, ...]  # step number of each trap; trap k faults with site -(k + 1)
     words: int  # 64-bit words that probes and regions of few lanes own in each worker's memory
-    resumes: tuple[int, ...]  # the block behind each barrier; a warp that waits there has state RESUME + k
+    barriers: tuple[int, ...]  # step number of each; a warp that waits at barrier k has state RESUME + k
     waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
     yields: Mapping[int, int]  # state of a warp that lets others run -> header of the loop that it is in
+    places: tuple[int | None, ...]  # step number that says where each basic block is from
     turns: bool  # whether blocks wait for those before them
     defers: bool  # whether they may leave sums for their ends
     spared: int  # lines of IR that small code would have more if its steps were put in
@@ -122,13 +123,27 @@ def _emit(version: Version) -> KernelCode:
         sites=tuple(replace(site, step=program.number_of(site.step)) for site in lanes.access.sites),
         traps=tuple(map(program.number_of, warp.traps)),
         words=words.size,
-        resumes=pending.resumes,
+        barriers=tuple(program.number_of(_barrier(program, resume)) for resume in pending.resumes),
         waiting=warp.waiting_words(),
         yields=dict(enumerate(warp.dispatch.yields, start=warp.dispatch.first_yield or 0)),
+        places=tuple(_place(program, block) for block in program.blocks),
         turns=scheduling.turns,
         defers=scheduling.defers,
         spared=steps.length,
     )
+
+
+def _barrier(program: Program, resume: int) -> int:
+    """The number of a barrier's step behind which a block goes on."""
+    ends = (block.end for block in program.blocks)
+    return next(end.step.number for end in ends if isinstance(end, Barrier) and end.resume == resume)
+
+
+def _place(program: Program, block: Block) -> int | None:
+    """The number of a step of a block, preferably one whose source is known."""
+    steps = block.all_steps
+    step = next((step for step in steps if step.instruction.source), steps[0] if steps else None)
+    return None if step is None else program.number_of(step.number)
 
 
 def _steps(version: Version, lanes: ReferenceLanes) -> tuple[Registers, Steps]:

@@ -33,6 +33,7 @@ from functools import reduce
 from operator import and_, or_
 
 from .blocks import Barrier, Block, Exit, WarpBarrier
+from .flow_graph import post_order
 
 # Blocks up to which the schedules of a program with fair loops or gates are followed.
 _MOST_FOLLOWED = 300
@@ -296,7 +297,11 @@ def _members(bits: int) -> Iterator[int]:
 
 
 def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: Pending) -> tuple[bool, ...]:
-    """Blocks that run with every lane that the warp started with: none waits elsewhere, none has exited."""
+    """Blocks that run with every lane that the warp started with: none waits elsewhere, none has exited.
+
+    What nothing leads to, as after branches have become selections, is none of them.
+    """
+    reached = set(post_order([block.successors for block in blocks], 0))
     exited = [False] * len(blocks)
     changed = True
     while changed:
@@ -311,4 +316,6 @@ def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: P
                 for target in (*block.successors, *pending.sets[index]):
                     if not exited[target]:
                         exited[target] = changed = True
-    return tuple(not gone and not waiting for gone, waiting in zip(exited, pending.sets, strict=True))
+    return tuple(
+        index in reached and not exited[index] and not pending.sets[index] for index in range(len(blocks))
+    )

@@ -11,12 +11,12 @@ from math import prod
 
 import numpy as np
 
-from ...codegen import BlockShape
+from ...codegen import BlockShape, KernelCode
 from ...codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ...codegen.memory.sites import Site
 from ...errors import FaultPlace, KernelFault, KernelTimeout
 from ...isa.lanes import RANK_SHIFT
-from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step
+from ...program import STACK, STACK_BYTES, ModuleVariable, Step
 from ..launch.arguments import Bound
 from ..launch.backend import Dim3, Launch, lane_list, unflatten
 from .address_space import GUARD, Laid, Meaning, explain_address
@@ -143,7 +143,7 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray], resident: int 
         return KernelTimeout(f"{name} {text} (cudaErrorLaunchTimeout{_remedy(launch)})")
     context = min(looping, key=lambda c: int(c[SLOT["fault_block"]]))
     block, thread = _position(launch, context, scene.executable.shape)
-    file, line = source_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
+    file, line = source_of_block(scene.prepared, scene.executable.code, int(context[SLOT["fault_site"]]))
     where = f"{file}:{line}: " if file else ""
     message = (
         f"{where}{name} {text}; block {block} thread {thread} was in this loop "
@@ -157,13 +157,11 @@ def explain_deadlock(scene: Scene, worker: Worker) -> KernelTimeout:
     stuck = worker.waiting(int(worker.context[SLOT["fault_warp"]]))
     if any(scene.prepared.steps[step].match.member_mask is not None for step in stuck):
         return _explain_stuck_lanes(scene, worker.context, stuck)
-    ends = [one.end for one in scene.prepared.program.blocks]
-    resumes = scene.executable.code.resumes
+    barriers = scene.executable.code.barriers
     waiting: dict[tuple[str, int, int], list[int]] = {}
     for warp, (state, barrier) in enumerate(zip(worker.states, worker.barriers, strict=True)):
         if state >= RESUME:
-            resume = resumes[min(state - RESUME, len(resumes) - 1)]
-            step = next(end.step for end in ends if isinstance(end, Barrier) and end.resume == resume)
+            step = scene.prepared.steps[barriers[min(state - RESUME, len(barriers) - 1)]]
             waiting.setdefault((*_source(step), barrier), []).append(warp)
     places = "; ".join(
         f"warp{'s' if len(warps) > 1 else ''} {', '.join(map(str, warps))} "
@@ -177,9 +175,10 @@ def explain_deadlock(scene: Scene, worker: Worker) -> KernelTimeout:
 
 def explain_grid_deadlock(scene: Scene, stuck: Mapping[int, Worker], whole: str) -> KernelTimeout:
     """The error for blocks, with their workers, that wait in vain at the barrier of a grid or cluster."""
-    yields = scene.executable.code.yields
+    code = scene.executable.code
     block, worker = next(iter(stuck.items()))
-    source = source_of_block(scene.prepared, next(yields[one] for one in worker.states if one in yields))
+    header = next(code.yields[one] for one in worker.states if one in code.yields)
+    source = source_of_block(scene.prepared, code, header)
     blocks = [unflatten(one, scene.launch.grid) for one in stuck]
     some = ", ".join(map(str, blocks[:4])) + (", ..." if len(blocks) > 4 else "")
     waiting = f"blocks {some} wait" if len(blocks) > 1 else f"block {some} waits"
@@ -239,11 +238,10 @@ def _inlined(step: Step) -> str:
     return f" (inlined from {source.file}:{source.line})"
 
 
-def source_of_block(prepared: Prepared, index: int) -> tuple[str | None, int | None]:
-    """File and line of a basic block: of a step of it, preferably one whose source is known."""
-    steps = prepared.program.blocks[index].all_steps
-    step = next((step for step in steps if step.instruction.source), steps[0] if steps else None)
-    return (None, None) if step is None else _source(step)
+def source_of_block(prepared: Prepared, code: KernelCode, index: int) -> tuple[str | None, int | None]:
+    """File and line of a basic block of a kernel's code: of a step of it."""
+    number = code.places[index]
+    return (None, None) if number is None else _source(prepared.steps[number])
 
 
 # ---------------------------------------------------------------------------------------- arrays

@@ -103,9 +103,10 @@ class StallWatch:
 
     def _place(self, worker: Worker) -> FaultPlace:
         """The loop that a block waits in."""
-        yields = self._plan.executable.code.yields
-        header = next((yields[state] for state in worker.states if state in yields), None)
-        file, line = (None, None) if header is None else source_of_block(self._plan.prepared, header)
+        code = self._plan.executable.code
+        header = next((code.yields[state] for state in worker.states if state in code.yields), None)
+        known = header is not None
+        file, line = source_of_block(self._plan.prepared, code, header) if known else (None, None)
         block = unflatten(int(worker.context[SLOT["left_block"]]), self._launch.grid)
         return FaultPlace("timeout", file, line, block)
 
