@@ -142,4 +142,5 @@ def test_a_loop_behind_written_out_rounds_is_named(monkeypatch: pytest.MonkeyPat
     with pytest.raises(KernelTimeout) as caught:
         wg.run(stuck, 1, 64, (x, np.int32(1)), device="cpu", timeout=0.5)
     wg.reset("cpu")
+    assert caught.value.place is not None
     assert caught.value.place.line == 11

@@ -236,4 +236,4 @@ def test_sides_that_meet_at_a_loops_header_stay_apart() -> None:
         out, count = np.zeros(N, np.uint32), np.zeros(1, np.uint32)
         run_ptx(kernel(ROUNDS, "u64 x, u64 out, u64 count"), 1, N, (x, out, count), engine=engine)
         found.append(out)
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[1])

@@ -198,7 +198,9 @@ class WarpFunction(BlockCode):
     def _stay(self, index: int, target: int) -> bool:
         """In front of a loop that is run by how many lanes come to it, few find that they have no round."""
         region = self.few_lanes.regions.get(target)
-        return region is not None and region.few and index < target and self.builder.width <= _WORD
+        if region is None or region.few is None:
+            return False
+        return index < target and self.builder.width <= _WORD
 
     def _put_rows(self) -> None:
         """Store what is kept of stores along rows: others may look at it."""
