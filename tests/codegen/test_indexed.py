@@ -8,7 +8,7 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass.codegen.machine import target
-from warpglass.codegen.memory import gather_scatter, patterns, picks, quads, unchecked
+from warpglass.codegen.memory import any_form, gather_scatter, picks, quads, unchecked
 from warpglass.errors import KernelFault
 
 # Thread t moves x[place[t] + shift] to y[t], or x[t] to y[place[t] + shift].
@@ -57,7 +57,7 @@ SIGNATURE = "u64 x, u64 y, u64 place, u32 lanes"
 def gathers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kinds of code, where the processor has gathers."""
     quick = request.param and target.vector_bytes() == 64
-    for module in (gather_scatter, patterns, picks, quads, unchecked):
+    for module in (gather_scatter, any_form, picks, quads, unchecked):
         monkeypatch.setattr(module, "gathers_quickly", lambda: quick)
     monkeypatch.setitem(_MARK, "mark", int(quick))
 

@@ -11,7 +11,7 @@ from tests.ptx_text import kernel
 from warpglass.codegen import BlockShape, Promises
 from warpglass.codegen.kernel import generate
 from warpglass.codegen.machine import target
-from warpglass.codegen.memory import gather_scatter, patterns, picks, quads, unchecked
+from warpglass.codegen.memory import any_form, gather_scatter, picks, quads, unchecked
 from warpglass.codegen.memory.neighbours import find_neighbours
 from warpglass.codegen.passes import with_kinds
 from warpglass.engine.cpu.prepared import prepare
@@ -56,7 +56,7 @@ _MARK = {"mark": 0}
 def gathers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kinds of code, where the processor has gathers."""
     quick = request.param and target.vector_bytes() == 64
-    for module in (gather_scatter, patterns, picks, quads, unchecked):
+    for module in (gather_scatter, any_form, picks, quads, unchecked):
         monkeypatch.setattr(module, "gathers_quickly", lambda: quick)
     monkeypatch.setitem(_MARK, "mark", int(quick))
 
@@ -173,7 +173,7 @@ COMPLEX = """extern "C" __global__ void k(const float2* t, const float* x, float
 def test_pairs_are_one_gather(text: str, monkeypatch: pytest.MonkeyPatch):
     if target.vector_bytes() < 64:
         pytest.skip("the processor has no gathers that are named")
-    for module in (gather_scatter, patterns, picks, quads, unchecked):
+    for module in (gather_scatter, any_form, picks, quads, unchecked):
         monkeypatch.setattr(module, "gathers_quickly", lambda: True)
     prepared = prepare(wg.compile(text, "k").compile())
     shape, promises = BlockShape((64, 1, 1)), Promises((1, 1, 1))

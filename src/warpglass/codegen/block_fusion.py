@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..program import Barrier, Program
+from ..program import Program
 from ..program.blocks import loops_of
-from .parting_warps import stores_apart
+from .parting_warps import shares_nothing, stores_apart
 from .shape import BlockShape, Promises
 
 # Threads of a row from which on blocks have few enough of them side by side.
@@ -40,9 +40,5 @@ def wide_shapes(program: Program, shape: BlockShape, promises: Promises, most: i
 
 def _apart(program: Program) -> bool:
     """Whether a kernel has no loops and no barriers, and neither shares memory nor loads what it stores."""
-    if program.shared.static or any(isinstance(block.end, Barrier) for block in program.blocks):
-        return False
-    accesses = [step.match.load_or_store for block in program.blocks for step in block.steps]
-    if any(access is not None and access.space == "shared" for access in accesses):
-        return False
-    return not loops_of(program.blocks) and stores_apart(program)
+    apart = not program.shared.static and shares_nothing(program)
+    return apart and not loops_of(program.blocks) and stores_apart(program)

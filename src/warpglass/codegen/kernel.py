@@ -113,6 +113,7 @@ def _emit(version: Version) -> KernelCode:
     )
     functions = [*steps.functions, *warp.few_lanes.functions, *([IN_MEMORY] if registers.in_memory else [])]
     functions += [NEXT_BLOCK] if version.small else []
+    barriers = _barriers(program)
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION
     return KernelCode(
         shape=shape,
@@ -123,7 +124,7 @@ def _emit(version: Version) -> KernelCode:
         sites=tuple(replace(site, step=program.number_of(site.step)) for site in lanes.access.sites),
         traps=tuple(map(program.number_of, warp.traps)),
         words=words.size,
-        barriers=tuple(program.number_of(_barrier(program, resume)) for resume in pending.resumes),
+        barriers=tuple(barriers[resume] for resume in pending.resumes),
         waiting=warp.waiting_words(),
         yields=dict(enumerate(warp.dispatch.yields, start=warp.dispatch.first_yield or 0)),
         places=tuple(_place(program, block) for block in program.blocks),
@@ -133,10 +134,10 @@ def _emit(version: Version) -> KernelCode:
     )
 
 
-def _barrier(program: Program, resume: int) -> int:
-    """The number of a barrier's step behind which a block goes on."""
-    ends = (block.end for block in program.blocks)
-    return next(end.step.number for end in ends if isinstance(end, Barrier) and end.resume == resume)
+def _barriers(program: Program) -> dict[int, int]:
+    """The step number of the first barrier behind which each block goes on, by the block."""
+    ends = (block.end for block in reversed(program.blocks))
+    return {end.resume: program.number_of(end.step.number) for end in ends if isinstance(end, Barrier)}
 
 
 def _place(program: Program, block: Block) -> int | None:

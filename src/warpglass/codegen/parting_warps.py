@@ -39,13 +39,14 @@ def _stores_last(program: Program) -> bool:
     accesses = [(index, access) for index, _, access in _accesses(program)]
     often = frozenset[int]().union(*loops_of(program.blocks).values())
     writes = [access.writes for _, access in accesses]
-    return (
-        not any(isinstance(block.end, Barrier) for block in program.blocks)
-        and not any(
-            access.space == "shared" or (access.writes and index in often) for index, access in accesses
-        )
-        and writes == sorted(writes)
-    )
+    again = any(access.writes and index in often for index, access in accesses)
+    return shares_nothing(program) and not again and writes == sorted(writes)
+
+
+def shares_nothing(program: Program) -> bool:
+    """Whether threads neither wait at barriers nor access shared memory."""
+    waits = any(isinstance(block.end, Barrier) for block in program.blocks)
+    return not waits and not any(access.space == "shared" for _, _, access in _accesses(program))
 
 
 def stores_apart(program: Program) -> bool:

@@ -3,7 +3,8 @@
 Compilers let a loop count in the register that it begins with: `for (i = threadIdx.x; i < n; i += 64)` adds
 to the register that holds the index of the thread, if nothing behind the loop needs that. What is known of a
 register holds wherever it is read, and so nothing would be known of the index in front of the loop either.
-Here the loop gets a register, which is set before it is entered. Only integers are, of which forms are known.
+Here the loop gets a register, which is set before it is entered. So does what a selection gives that stands
+in a register of another value (selections.py). Only integers do, of which forms are known.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..values.choice import Choice
+from .any_form import AnyForm
 from .indexed import Indexed, either
-from .patterns import Patterns
 
 
-class ChosenLoads(Patterns):
+class ChosenLoads(AnyForm):
     """Emits them: a run for each alternative, and a selection."""
 
     def load_chosen(
