@@ -249,6 +249,27 @@ def test_the_oldest_plan_goes_first(
     assert len(made) == 4
 
 
+def test_a_plan_from_before_a_kernel_was_hot_makes_room(
+    scale: wg.Kernel, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(tiers.VARIABLE, tiers.OPTIMISED)
+    x, y = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+    for spent in (tiers.LONG_KERNEL, 0.0):
+        for _ in range(6):
+            run(scale, x, y, 3.5, N)
+        for kept in _plans()._kept.values():
+            kept.general.tiers.add(spent)
+    planned = len(made)
+    run(scale, x, y, 3.5, N)
+    assert len(made) == planned
+
+
+def _plans() -> launch_plan.PlanCache:
+    device = wg.lab.backend("cpu")
+    assert isinstance(device, CpuBackend)
+    return device._plans
+
+
 def test_launches_that_differ_in_numbers_share_a_plan(scale: wg.Kernel, made: list[str]) -> None:
     """Numbers that come twice in a row get one of their own, which those of others do not disturb."""
     x, y = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)

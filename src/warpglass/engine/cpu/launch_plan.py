@@ -210,7 +210,8 @@ class _Kept:
     @property
     def holds(self) -> bool:
         """Whether it follows from what is known now."""
-        return self.plan.known == self.plan.executable.experience.known
+        as_hot = self.general.tiers.hot == self.hot
+        return as_hot and self.plan.known == self.plan.executable.experience.known
 
 
 @dataclass(slots=True)
@@ -237,11 +238,12 @@ class PlanCache:
         """
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
+        if kept is not None and not kept.holds:
+            del self._kept[key]
+            kept = None
         if kept is None:
             return key, *self._find_lasting(launch, key)
-        if kept.general.tiers.hot != kept.hot or not self._heap.unused or not kept.holds:
-            return key, None, None
-        return key, kept.plan, None
+        return key, kept.plan if self._heap.unused else None, None
 
     def _find_lasting(self, launch: Launch, key: Key | None) -> tuple[LaunchPlan | None, bytes | None]:
         """A plan for launches that differ in numbers, and this one's parameters.
