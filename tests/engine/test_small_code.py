@@ -75,6 +75,16 @@ def test_it_leaves_the_same_bits(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert found[0] == found[1]
 
 
+def test_a_number_that_is_two_operands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(tiers.VARIABLE, tiers.SMALL)
+    twice = "fma.rn.f64 %fd1, %fd1, 0d4000000000000000, 0d4000000000000000;\n"
+    other = "fma.rn.f64 %fd1, %fd1, 0d4008000000000000, 0d4010000000000000;\n"
+    text = kernel(INDEX + TWICE + twice + other + twice + "st.global.f64 [%rd1], %fd1;\nret;", "u64 out")
+    out = np.arange(64.0)
+    CpuBackend().run(Launch(Compiled(text, "k", "k", "ptx"), (1, 1, 1), (64, 1, 1), (out,), 0, 60.0))
+    np.testing.assert_array_equal(out, ((np.arange(64.0) * 2 + 2) * 3 + 4) * 2 + 2)
+
+
 def test_it_faults_at_the_same_place(monkeypatch: pytest.MonkeyPatch) -> None:
     text = kernel(INDEX + TWICE + "add.f64 %fd1, %fd1, %fd1;\nst.global.f64 [%rd1+8], %fd1;\nret;", "u64 out")
     errors: list[str] = []

@@ -131,14 +131,14 @@ class SharedSteps(Steps):
 
     # ------------------------------------------------------------------------------------ forms
     def _numbers_of(self, step: Step) -> list[tuple[tree.Operand, int]]:
-        """What is no part of a step's form, with the operands that it is of."""
+        """What is no part of a step's form, with the operands that it is of, of which none is the same object."""
         operands = step.instruction.operands
         addresses = [one for one in operands if isinstance(one, tree.Address)]
         place = self._place_of(step, addresses[0]) if len(addresses) == 1 else None
         found: list[tuple[tree.Operand, int]] = [] if place is None else [(addresses[0], place)]
         if any(isinstance(one, tree.Float) for one in operands):
             for _, operand, type_ in step.match.forms():
-                if isinstance(operand, tree.Float):
+                if isinstance(operand, tree.Float) and all(operand is not other for other, _ in found):
                     constant = self._single(self.operand(operand, type_)).constant
                     assert constant is not None
                     found.append((operand, constant))
