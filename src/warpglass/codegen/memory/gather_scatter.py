@@ -47,38 +47,35 @@ def pick_name(type_: str, shift: int) -> str:
 def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
     """`@wg_fetch_T`: loads from checked host addresses; inactive lanes get zero.
 
-    If all lanes load, each has a load of its own, but for bytes where gathers are quick: a gather is dozens
-    of a processor's operations, so fewer loads would be under way at once. The addresses go through memory,
-    as LLVM would take them out of the vectors one by one. Words of neighbours may begin anywhere.
+    If all lanes load, each has a load of its own, as a gather is dozens of a processor's operations, so fewer
+    loads would be under way at once; where gathers are quick, narrow elements are parts of gathered words. The
+    addresses go through memory, as LLVM would take them out of the vectors one by one. Words of neighbours may
+    begin anywhere.
     """
     b = Builder(declarations, width)
     whole, pointers = b.vector(type_), b.vector("ptr")
-    name = f"@wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0"
-    if gathers_quickly() and BITS[type_] == 8:
-        b.emit(f"ret {whole} {gather_bytes(b, '%at', type_, '%mask')}")
-        return "\n".join([f"define internal {whole} {name} {{", *b.lines, "}\n"])
-    b.store(f"volatile {pointers}", "%at", "%apart", ", align 64")
-    places = [b.offset("%apart", 8 * lane) for lane in range(width)]
+    b.emit(f"%places = alloca [{width} x ptr], align 64")
+    if gathers_quickly() and BITS[type_] < 32:
+        _return_parts_of_words(b, "%at", type_, "%mask", "alone")
+    else:
+        b.jump("alone")
+    b.place("alone")
+    b.branch(b.value(f"icmp eq {b.lanes} %mask, -1"), "every", "some")
+    b.place("every")
+    b.store(f"volatile {pointers}", "%at", "%places", ", align 64")
+    places = [b.offset("%places", 8 * lane) for lane in range(width)]
     loads = [b.load(type_, b.load("volatile ptr", place), ", align 1") for place in places]
     found = "poison"
     for lane, one in enumerate(loads):
         found = b.value(f"insertelement {whole} {found}, {type_} {one}, i32 {lane}")
     b.emit(f"ret {whole} {found}")
     b.place("some")
-    some = (
-        gather_at_once(b, "%at", type_, "%mask")
-        if BITS[type_] >= 32
-        else gather_bytes(b, "%at", type_, "%mask")
-    )
+    some = gather_at_once if BITS[type_] >= 32 else gather_bytes
+    b.emit(f"ret {whole} {some(b, '%at', type_, '%mask')}")
     body = "\n".join(b.lines)
     return f"""
-define internal {whole} {name} {{
-  %apart = alloca [{width} x ptr], align 64
-  %all = icmp eq {b.lanes} %mask, -1
-  br i1 %all, label %every, label %some
-every:
+define internal {whole} @wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0 {{
 {body}
-  ret {whole} {some}
 }}
 """
 
@@ -156,6 +153,24 @@ def _index_parts(b: Builder, numbers: str, type_: str, mask: str) -> Iterator[_P
         indices = b.shuffle("i32", b.width, numbers, lanes)
         args = (vector("i32", size), indices), (vector("i1", size), own)
         yield _Part(_BY_INDEX[type_], lanes, vector(type_, size), args)
+
+
+def _return_parts_of_words(b: Builder, at: str, type_: str, mask: str, otherwise: str) -> None:
+    """Return narrow elements as parts of aligned words, unless one lies in two: `otherwise` goes on."""
+    whole, wide, words, pointers = (b.vector(one) for one in (type_, "i32", "i64", "ptr"))
+    narrow = b.vector(f"i{BITS[type_]}")
+    host = b.value(f"ptrtoint {pointers} {at} to {words}")
+    within = b.value(f"trunc {words} {b.value(f'and {words} {host}, splat (i64 3)')} to {wide}")
+    if BITS[type_] > 8:
+        behind = b.value(f"icmp ugt {wide} {within}, splat (i32 {4 - BITS[type_] // 8})")
+        b.branch(b.someone(b.votes(behind, mask)), otherwise, "words", unlikely=True)
+        b.place("words")
+    start = b.value(f"inttoptr {words} {b.value(f'and {words} {host}, splat (i64 -4)')} to {pointers}")
+    word = gather_at_once(b, start, "i32", mask)
+    part = b.value(f"lshr {wide} {word}, {b.value(f'shl {wide} {within}, splat (i32 3)')}")
+    found = b.value(f"trunc {wide} {part} to {narrow}")
+    found = found if type_[0] == "i" else b.value(f"bitcast {narrow} {found} to {whole}")
+    b.emit(f"ret {whole} {found}")
 
 
 def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:
@@ -275,7 +290,6 @@ def gather_helper(type_: str, declarations: set[str], width: int) -> str:
     half = vector(type_, HALF)
     name = suffix(type_, 16)
     declarations |= {
-        f"declare {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr>, <16 x i1>, {half})",
         f"declare {half} @llvm.masked.load.{name}.p0(ptr, <16 x i1>, {half})",
         "declare i16 @llvm.cttz.i16(i16, i1)",
     }
@@ -312,12 +326,20 @@ same:
   %b = shufflevector {half} %x1, {half} poison, <16 x i32> zeroinitializer
   ret {half} %b
 any:
-  %ps = inttoptr <16 x i64> %at to <16 x ptr>
-  %c = call {half} @llvm.masked.gather.{name}.v16p0(
-    <16 x ptr> align {size} %ps, <16 x i1> %lanes, {half} zeroinitializer)
-  ret {half} %c
+{_any_half(type_, declarations)}
 }}
 {_by_halves(type_, width)}"""
+
+
+def _any_half(type_: str, declarations: set[str]) -> str:
+    """What half a warp loads from any places."""
+    b = Builder(declarations, HALF)
+    b.emit(f"%places = inttoptr {b.vector('i64')} %at to {b.vector('ptr')}")
+    if gathers_quickly() and BITS[type_] < 32:
+        _return_parts_of_words(b, "%places", type_, "%mask", "alone")
+        b.place("alone")
+    b.emit(f"ret {b.vector(type_)} {gather_at_once(b, '%places', type_, '%mask')}")
+    return "\n".join(b.lines)
 
 
 def _by_halves(type_: str, width: int) -> str:
