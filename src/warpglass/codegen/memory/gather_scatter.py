@@ -48,9 +48,9 @@ def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
     """`@wg_fetch_T`: loads from checked host addresses; inactive lanes get zero.
 
     If all lanes load, each has a load of its own, as a gather is dozens of a processor's operations, so fewer
-    loads would be under way at once; where gathers are quick, narrow elements are parts of gathered words. The
-    addresses go through memory, as LLVM would take them out of the vectors one by one. Words of neighbours may
-    begin anywhere.
+    loads would be under way at once; where gathers are quick, narrow elements are parts of gathered words.
+    The addresses go through memory, as LLVM would take them out of the vectors one by one. Words of
+    neighbours may begin anywhere.
     """
     b = Builder(declarations, width)
     whole, pointers = b.vector(type_), b.vector("ptr")

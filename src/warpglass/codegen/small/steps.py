@@ -131,7 +131,7 @@ class SharedSteps(Steps):
 
     # ------------------------------------------------------------------------------------ forms
     def _numbers_of(self, step: Step) -> list[tuple[tree.Operand, int]]:
-        """What is no part of a step's form, with the operands that it is of, of which none is the same object."""
+        """What is no part of a step's form, with the operands that it is of: no object comes twice."""
         operands = step.instruction.operands
         addresses = [one for one in operands if isinstance(one, tree.Address)]
         place = self._place_of(step, addresses[0]) if len(addresses) == 1 else None
