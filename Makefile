@@ -16,6 +16,8 @@ PYTEST_ARGS ?= -n 2 --dist worksteal -q
 BENCH_ARGS  ?=
 # While pyright has one core, the tests have the other.
 MAKEFLAGS   += --jobs=2
+# Tests start hundreds of processes, each of which would compile our modules anew where containers' images say so.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: bench test suite lint docs
 .DELETE_ON_ERROR:

@@ -64,6 +64,7 @@ def test_memory_of_a_block_that_does_not_exist(engine: str) -> None:
 
 
 SOURCE = r"""
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++ it compiles 20 times as quickly
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 extern "C" __global__ void sums(const int *x, int *out) {
@@ -90,6 +91,7 @@ def test_groups_of_a_cluster(device: str) -> None:  # noqa: F811
 
 
 EXCHANGES = r"""
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++ it compiles 20 times as quickly
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 #define ALONE(which) [] { unsigned r; asm("mov.u32 %0, %%" which ";" : "=r"(r)); return r; }()
@@ -242,6 +244,7 @@ def test_threads_that_have_returned(device: str, n: int) -> None:  # noqa: F811
 
 
 SPLIT = r"""
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++ it compiles 20 times as quickly
 #include <cooperative_groups.h>
 extern "C" __global__ void __cluster_dims__(2, 1, 1) busy(int *out)
 {

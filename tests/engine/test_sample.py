@@ -20,6 +20,7 @@ extern "C" __global__ void numbered(float* sum, float* seen)
 """
 
 TOGETHER = """
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++ it compiles 20 times as quickly
 #include <cooperative_groups.h>
 extern "C" __global__ void together(int* x)
 { cooperative_groups::this_grid().sync(); x[blockIdx.x] = 1; }

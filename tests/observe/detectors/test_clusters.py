@@ -19,6 +19,7 @@ from .twins import Twins, integers
 pytestmark = pytest.mark.turns(2)
 
 _HEAD = """
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++ it compiles 20 times as quickly
 #include <cooperative_groups.h>
 extern "C" __global__ void __cluster_dims__(4, 1, 1) k(const int *x, int *out) {
   __shared__ int own[64];
@@ -139,6 +140,7 @@ def test_other_orders_of_blocks() -> None:
 
 # ---------------------------------------------------------------------------------------- random programs
 _RANDOM = """
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++ it compiles 20 times as quickly
 #include <cooperative_groups.h>
 extern "C" __global__ void __cluster_dims__(3, 1, 1) k(
     const unsigned char *kinds, const unsigned char *ranks, const unsigned char *places, int steps, int *out)

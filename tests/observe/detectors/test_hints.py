@@ -80,7 +80,9 @@ extern "C" __global__ void k(float *x) {
   x[t] = v;
 }
 """
-_GROUPS = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
+_GROUPS = """#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++ it compiles 20 times as quickly
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;"""
 
 
 @pytest.mark.parametrize(
