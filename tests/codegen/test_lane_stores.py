@@ -124,6 +124,7 @@ def _run(
     return o.tobytes(), said
 
 
+@pytest.mark.sampled(quick=10, ci=6)
 @pytest.mark.parametrize("tier", ["quick", "optimised"])
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize(

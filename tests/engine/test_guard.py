@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.turns(2)
+
 _BEGIN = '''
 import asyncio, os, signal, sys, threading, time
 import numpy as np

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tests.fuzz.watched import try_all
 from tests.levels import numbers
 
-_NUMBERS = numbers(200, quick=4, ci=2)
+_NUMBERS = numbers(200, quick=8, ci=3)
 
 
 def test_random_launches_do_no_harm():

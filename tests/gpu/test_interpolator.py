@@ -45,7 +45,7 @@ def test_hardware_is_the_model_for_every_argument(name: str):
 
 @pytest.mark.parametrize("name", _NAMES)
 @pytest.mark.parametrize("first", [0x3F7FF800, 0x42FBF800, 0x7F7FF800, 0xC2FFF800, 0xFF7FFF00])
-@pytest.mark.sampled(quick=12, ci=8)
+@pytest.mark.sampled(quick=30, ci=12)
 def test_engine_is_the_model_around_some_arguments(name: str, first: int):
     count, last = _wrong(name, "cpu", first, 4, 2)
     assert count == 0, f"{count} arguments, {last:#010x} among them"

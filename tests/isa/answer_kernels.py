@@ -112,16 +112,21 @@ def _digest(sources: tuple[Place, ...], lanes: int, in_warp: bool, memory: str |
 
 
 def kernels(forms: Iterable[Form], largest: int) -> list[AnswerKernel]:
-    """Kernels for all forms, each of at most so many; forms with the same sources stand together."""
+    """Kernels for all forms, each of at most so many."""
+    return [build(some) for some in groups_of(forms, largest)]
+
+
+def groups_of(forms: Iterable[Form], largest: int) -> list[list[Form]]:
+    """The forms of each kernel, at most so many; those with the same sources stand together."""
     groups: dict[object, dict[object, list[Form]]] = {}
     for form in forms:
         same = groups.setdefault((form.space, form.in_warp), {})
         same.setdefault(form.sources, []).append(form)
-    found: list[AnswerKernel] = []
+    found: list[list[Form]] = []
     for same in groups.values():
         ordered = [form for alike in same.values() for form in alike]
         step = min(largest, _MOST_SLOTS) if ordered[0].space else largest
-        found += [build(ordered[first : first + step]) for first in range(0, len(ordered), step)]
+        found += [ordered[first : first + step] for first in range(0, len(ordered), step)]
     return found
 
 

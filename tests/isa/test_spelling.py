@@ -56,7 +56,7 @@ def read(lines: Sequence[str], target: tuple[str, str]) -> list[isa.Match | None
     return [one if one and not list(isa.find_misfits(one, function.registers)) else None for one in found]
 
 
-@pytest.mark.sampled(quick=8, ci=7)
+@pytest.mark.sampled(quick=12, ci=8)
 @pytest.mark.parametrize("opcode", OPCODES)
 def test_the_table_takes_the_orders_that_ptxas_takes(opcode: str, tmp_path: Path):
     ptxas = ptxas_program()

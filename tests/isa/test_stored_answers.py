@@ -19,7 +19,7 @@ from tests.engines import run_ptx
 from warpglass.isa.table import ROWS
 
 from .answer_forms import OWN_TESTS, Form, all_forms, needs_own_test
-from .answer_kernels import OUTPUT, AnswerKernel, Result, digest, kernels
+from .answer_kernels import OUTPUT, AnswerKernel, Result, build, digest, groups_of
 from .answers import Answer, load
 from .coverage import PAGE, REFUSED, page
 from .float_harness import ALL_FORMATS
@@ -38,7 +38,7 @@ def _answers() -> dict[str, Answer]:
 
 
 _FORMS = all_forms()
-_KERNELS = kernels([form for form in _FORMS if not _answers().get(form.text, Answer("")).refused], _LARGEST)
+_GROUPS = groups_of([form for form in _FORMS if not _answers().get(form.text, Answer("")).refused], _LARGEST)
 
 
 def test_every_form_has_an_answer():
@@ -51,27 +51,30 @@ def test_answers_are_to_these_operands():
     assert not stale, f"{len(stale)} forms; run python -m tests.isa.record on a GPU: {stale[:20]}"
 
 
-def _each(kernels: list[AnswerKernel]) -> list[object]:
-    return [pytest.param(made, id=made.forms[0].text.replace(" ", "_")) for made in kernels]
+def _each(groups: list[list[Form]]) -> list[object]:
+    return [pytest.param(forms, id=forms[0].text.replace(" ", "_")) for forms in groups]
 
 
 @pytest.mark.sampled(quick=8)
-@pytest.mark.parametrize("made", _each(_KERNELS))
-def test_engine_answers_as_hardware(made: AnswerKernel):
+@pytest.mark.parametrize("forms", _each(_GROUPS))
+def test_engine_answers_as_hardware(forms: list[Form]):
+    made = build(forms)
     _check(made, "kinds", 1, made.lanes)
 
 
 @pytest.mark.sampled(quick=12, ci=8)
-@pytest.mark.parametrize("made", _each(_KERNELS))
-def test_reference_answers_as_hardware(made: AnswerKernel):
+@pytest.mark.parametrize("forms", _each(_GROUPS))
+def test_reference_answers_as_hardware(forms: list[Form]):
+    made = build(forms)
     _check(made, "reference", 1, made.lanes)
 
 
 @pytest.mark.sampled(quick=12, ci=8)
 @pytest.mark.parametrize(
-    "made", _each([made for made in _KERNELS if made.space is None and not made.forms[0].in_warp])
+    "forms", _each([forms for forms in _GROUPS if forms[0].space is None and not forms[0].in_warp])
 )
-def test_blocks_of_one_thread_answer_as_hardware(made: AnswerKernel):
+def test_blocks_of_one_thread_answer_as_hardware(forms: list[Form]):
+    made = build(forms)
     _check(made, "kinds", made.lanes, 1)
 
 

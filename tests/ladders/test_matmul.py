@@ -135,6 +135,7 @@ def test_the_engine_refuses_warp_groups_by_name() -> None:
     assert not any("warp_groups" in row.rung for row in rest.rows)
 
 
+@pytest.mark.turns(3)
 def test_tables_take_their_own_element_types() -> None:
     doubles = wg.bench("matmul", size=9, dtype="float64", device="cpu", repeat=1, peers=False)
     assert doubles.verified

@@ -28,6 +28,7 @@ def test_one_block_takes_two_elements_a_thread() -> None:
     assert trial.card.size == 128
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("size", "kind"), [(3, "warp-race"), (64, "shared-race")])
 def test_comparing_all_at_once_is_a_race(language: Language, size: int, kind: str) -> None:

@@ -14,6 +14,7 @@ from warpglass.libraries import LIBRARIES
 INSIDE = Path(__file__).parent / "inside"
 
 
+@pytest.mark.turns(2)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
 @pytest.mark.parametrize("name", sorted(path.name for path in INSIDE.glob("*_checks.py")))
 def test_checks_inside_pass(name: str) -> None:

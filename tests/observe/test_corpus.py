@@ -19,7 +19,7 @@ UNFOUND: dict[str, str] = tomllib.loads((CASES / "unfound.toml").read_text("utf-
 _ALL = [f"{name}/{twin}" for name in read_cases() for twin in TWINS]
 # Cases in `more` differ less from others.
 _FAST = pytest.mark.sampled(quick=12, ci=8), pytest.mark.sampled(quick=40, ci=30)
-_REFERENCE = pytest.mark.sampled(quick=40, ci=30), pytest.mark.sampled(quick=99, ci=90)
+_REFERENCE = pytest.mark.sampled(quick=60, ci=40), pytest.mark.sampled(quick=150, ci=99)
 
 
 def _twins(some: pytest.MarkDecorator, more: pytest.MarkDecorator) -> list[object]:

@@ -97,6 +97,7 @@ def test_a_kernel_whose_blocks_wait_is_refused() -> None:
     assert "wait for other blocks" in found.modelled.failure
 
 
+@pytest.mark.turns(2)
 def test_bench_rows_have_times_on_every_model_asked_for() -> None:
     bench = wg.bench(
         "transpose", small=True, repeat=1, language="cuda", peers=False, counters=True, model=("h100", "p100")

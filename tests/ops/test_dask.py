@@ -14,6 +14,8 @@ from warpglass import ops
 da: Any = pytest.importorskip("dask.array")
 dask: Any = pytest.importorskip("dask")
 
+pytestmark = pytest.mark.turns(2)
+
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Any:

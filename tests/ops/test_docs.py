@@ -6,11 +6,15 @@ import doctest
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "ops.md"
 
 
-def test_examples() -> None:
+@pytest.mark.turns(2)
+def test_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The kernels are those of the other tests of ops, which have them in optimised code as well.
+    monkeypatch.setenv("WARPGLASS_TIER", "quick")
     text = PAGE.read_text("utf-8").replace("```", "")
     with np.printoptions(legacy=False):
         runner = doctest.DocTestRunner(optionflags=doctest.IGNORE_EXCEPTION_DETAIL)

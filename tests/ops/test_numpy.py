@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.levels import LEVEL
 from warpglass import ops
 from warpglass.ladders.image.problem import blurred
 
@@ -178,6 +179,7 @@ def test_convolutions_of_pictures(dtype: str, window: tuple[int, int]) -> None:
         agree(ops.convolve1d(x, mask.ravel(), axis), full[parts["same"]], x.dtype, magnitude[parts["same"]])
 
 
+@pytest.mark.turns(2)
 def test_pictures() -> None:
     rgb = np.random.default_rng(0).integers(0, 256, (2, 31, 45, 3), np.uint8)
     np.testing.assert_array_equal(ops.blur(rgb), [blurred(one) for one in rgb])
@@ -192,7 +194,7 @@ def test_pictures() -> None:
 LAYOUTS = st.tuples(st.integers(1, 3), st.booleans(), st.integers(0, 2))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8 if LEVEL == "quick" else 25, deadline=None)
 @given(
     st.sampled_from(["float32", "int64"]),
     st.lists(st.integers(0, 40), min_size=1, max_size=3),

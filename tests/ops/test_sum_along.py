@@ -36,7 +36,7 @@ def sums(
     return made.steps[0].kernel.partition("<")[0], found.reshape(extents[0], extents[2])
 
 
-@pytest.mark.sampled(quick=3, ci=3)
+@pytest.mark.sampled(quick=6, ci=3)
 @pytest.mark.parametrize(("kernel", "extents"), KERNELS)
 def test_every_kernel_at_any_place(kernel: str, extents: Extents) -> None:
     x = np.random.default_rng(0).integers(-99, 99, extents).astype(np.float32)
@@ -46,7 +46,7 @@ def test_every_kernel_at_any_place(kernel: str, extents: Extents) -> None:
         np.testing.assert_array_equal(found, x.sum(1))
 
 
-@pytest.mark.sampled(quick=16, ci=16)
+@pytest.mark.sampled(quick=32, ci=16)
 @pytest.mark.parametrize("extents", [extents for _, extents in KERNELS])
 @pytest.mark.parametrize(
     ("dtype", "adds", "result"),

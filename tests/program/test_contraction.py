@@ -208,6 +208,7 @@ def expressions(rng: random.Random) -> tuple[str, str]:
     return "\n".join(lines), " ".join(value[2:] for value in values[-8:])
 
 
+@pytest.mark.turns(2)
 def test_random_expressions_are_fused_as_ptxas_fuses_them():
     totals = [compare(text(*expressions(random.Random(seed)))) for seed in range(RANDOM)]
     sums, fused = map(sum, zip(*totals, strict=True))

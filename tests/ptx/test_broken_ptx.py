@@ -26,5 +26,5 @@ def test_once_broken(file: Path, engine: str):
 
 
 def test_mutated_ptx_ends_cleanly():
-    found = try_all("tests.fuzz.broken_ptx", numbers(200, quick=4, ci=2))
+    found = try_all("tests.fuzz.broken_ptx", numbers(200, quick=8, ci=3))
     assert not found.bad, "\n\n".join(f"number {number}: {text}" for number, text in found.bad.items())

@@ -52,7 +52,7 @@ def every_race(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_verdicts_are_those_of_every_pair(name: str) -> None:
     dialect = DIALECTS[name]
     kernel = wg.compile(dialect.text, "k")
-    for number in numbers(250, quick=12, ci=6):
+    for number in numbers(250, quick=24, ci=8):
         program = random_program(dialect, random.Random(f"{name} {number}"))
         checked, log = _check(kernel, program)
         found = {

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.turns(3)
+
 # Asks for a native function, whose compiling takes a while and leaves a line; prints what it computes.
 PROGRAM = """
 import ctypes, sys, time
