@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from tests.engines import CPU_ENGINES, engine_mode, worker_threads
+from tests.engines import CPU_ENGINES, engine_mode, run_ptx, worker_threads
 from tests.fuzz import faulting_programs
+from tests.ptx_text import kernel
 from warpglass import lab
+from warpglass.codegen import warp_fusion
 from warpglass.engine.cpu import second_look
 from warpglass.errors import KernelFault
 
@@ -50,6 +52,17 @@ extern "C" __global__ void rows(const float *x, const float *y, float *z, int n)
     z[(ty * 4 + blockIdx.x) * 18 + tx] = tile[ty - 1][tx] + tile[ty + 1][tx] + y[ty * 18 + tx];
 }
 """
+
+# Later warps may fault in front of the loop, which goes on in the register of the index.
+REUSED = kernel(
+    """
+ld.param.u64 %rd1, [z]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; mov.u32 %r2, 0;
+setp.lt.u32 %p1, %r1, 40; @%p1 bra L; st.global.u32 [%rd3+1200], %r1;
+L: ld.global.u32 %r3, [%rd3]; add.u32 %r1, %r1, %r3; st.global.u32 [%rd3], %r1; add.u64 %rd3, %rd3, 512;
+add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 6; @%p2 bra L; ret;
+""",
+    "u64 z",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -94,6 +107,19 @@ def test_a_block_whose_way_depends_on_what_it_has_changed_has_no_second_run(
     said, z = _ending("decides", "kinds", (454, 517))
     assert "y[517]" in said
     assert z[0] > 0
+
+
+def test_what_is_loaded_into_the_register_of_an_index_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
+    said: list[str] = []
+    for engine in CPU_ENGINES:
+        with pytest.raises(KernelFault) as caught:
+            run_ptx(REUSED, 1, 128, (np.zeros(200, np.int32),), engine=engine)
+        said.append(str(caught.value))
+    assert "thread (0, 0, 0)" in said[0]
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("number", range(6))

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...codegen.context import FAULT, OK, RANGE_WORDS, SLOT
 from ...program import Program
+from ...program.definitions import Definitions, Place
 from ...program.pointers import MODULE, OWN, Base, find_bases
 from .faults import Scene, faulty_block
 from .prepared import Executable
@@ -102,19 +103,33 @@ def _replaced(scene: Scene) -> set[int] | None:
 
 def _decide(program: Program, bases: Mapping[int, frozenset[Base]], loads: set[int]) -> bool:
     """Whether what some steps load decides which way threads go, or where they access memory."""
-    steps = [step for block in program.blocks for step in block.all_steps]
-    sought = {name for block in program.blocks for name in block.read_at_end}
-    for step in steps:
-        guard = step.instruction.guard
-        sought |= {guard.register} if guard is not None else set()
-        if step.match.load_or_store is not None and step.address_register is not None:
-            sought.add(step.address_register)
-    own = [step for step in steps if step.match.load_or_store is not None and OWN in bases[step.number]]
-    before = 0
-    while len(sought) > before:
-        before = len(sought)
-        through = not all(sought.isdisjoint(step.writes) for step in own)  # what is stored to shared memory
-        for step in steps:
-            if not sought.isdisjoint(step.writes) or (through and step in own and not step.writes):
-                sought |= step.reads
-    return any(step.number in loads and not sought.isdisjoint(step.writes) for step in steps)
+    definitions = Definitions(program.blocks)
+    work: list[Place] = []
+    own_stores: list[Place] = []  # to the block's shared memory and the threads' local memory
+    for index, block in enumerate(program.blocks):
+        for name in block.read_at_end:
+            work += definitions.reaching((index, len(block.steps)), name)
+        for position, step in enumerate(block.steps):
+            place = index, position
+            guard, access = step.instruction.guard, step.match.load_or_store
+            if guard is not None:
+                work += definitions.reaching(place, guard.register)
+            if access is not None and step.address_register is not None:
+                work += definitions.reaching(place, step.address_register)
+            if access is not None and access.writes and OWN in bases[step.number]:
+                own_stores.append(place)
+    seen: set[Place] = set()
+    while work:
+        place = work.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        step = program.blocks[place[0]].steps[place[1]]
+        if step.number in loads:
+            return True
+        # What an access reads, but for addresses, is what it stores.
+        for name in step.reads:
+            work += definitions.reaching(place, name)
+        if step.match.load_or_store is not None and OWN in bases[step.number]:
+            work += own_stores
+    return False
