@@ -56,8 +56,8 @@ extern "C" __global__ void rows(const float *x, const float *y, float *z, int n)
 # Later warps may fault in front of the loop, which goes on in the register of the index.
 REUSED = kernel(
     """
-ld.param.u64 %rd1, [z]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; mov.u32 %r2, 0;
-setp.lt.u32 %p1, %r1, 40; @%p1 bra L; st.global.u32 [%rd3+1200], %r1;
+ld.param.u64 %rd1, [z]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;
+mov.u32 %r2, 0; setp.lt.u32 %p1, %r1, 40; @%p1 bra L; st.global.u32 [%rd3+1200], %r1;
 L: ld.global.u32 %r3, [%rd3]; add.u32 %r1, %r1, %r3; st.global.u32 [%rd3], %r1; add.u64 %rd3, %rd3, 512;
 add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 6; @%p2 bra L; ret;
 """,

@@ -15,7 +15,7 @@ from warpglass import ptx
 from warpglass.program import Block, Step, build_program
 from warpglass.program.definitions import Definitions, Place
 
-# The loop goes on in the register of the index; what its last instruction gives does not reach the first read.
+# The loop goes on in the register of the index; what it computes does not reach the first read.
 _REUSED = """
 mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;
 L: add.u32 %r1, %r1, 7; setp.lt.u32 %p1, %r1, 90; @%p1 bra L;
@@ -40,9 +40,9 @@ def test_what_a_loop_goes_on_with_does_not_reach_what_precedes_it() -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_all_ways_are_found_and_no_others(seed: int) -> None:
     rng = random.Random(seed)
-    steps = build_program(ptx.parse(kernel(_STEPS), "test"), "k").blocks[0].steps
+    known = build_program(ptx.parse(kernel(_STEPS), "test"), "k").blocks[0].steps
     blocks = tuple(
-        replace(block, steps=tuple(rng.choice(steps) for _ in range(rng.randrange(4))))
+        replace(block, steps=tuple(rng.choice(known) for _ in range(rng.randrange(4))))
         for block in random_blocks(rng, "jbbse")
     )
     definitions = Definitions(blocks)
@@ -53,7 +53,8 @@ def test_all_ways_are_found_and_no_others(seed: int) -> None:
         for definition in definitions.reaching(read, name)
     }
     ways = set(_ways(blocks))
-    definitions_of = Counter(name for block in blocks for step in block.steps for name in dict.fromkeys(step.writes))
+    steps = [step for block in blocks for step in block.steps]
+    definitions_of = Counter(name for step in steps for name in dict.fromkeys(step.writes))
     assert ways <= found
     assert ways == {one for one in found if one in ways or definitions_of[one[1]] > 1}
 

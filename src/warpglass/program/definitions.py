@@ -27,57 +27,63 @@ class Definitions:
                 for name in step.writes:
                     places.setdefault(name, {})[index, position] = None
         self._all = {name: tuple(found) for name, found in places.items()}
-        several = {name: found for name, found in self._all.items() if len(found) > 1}
-        self._reaching = dict(_find_reaching(blocks, several)) if several else {}
+        self._reaching = dict(_Several(blocks, self._all).reads())
 
     def reaching(self, place: Place, name: str) -> tuple[Place, ...]:
         """Those of a register that the step at a place, or the end of a block, reads."""
         return self._reaching.get((place, name), self._all.get(name, ()))
 
 
-def _find_reaching(
-    blocks: Sequence[Block], several: Mapping[str, tuple[Place, ...]]
-) -> Iterator[tuple[tuple[Place, str], tuple[Place, ...]]]:
-    """What reaches each read of some registers; in the sets that flow along, each definition is a bit."""
-    bits: dict[tuple[Place, str], int] = {}
-    masks: dict[str, int] = {}
-    for name, places in several.items():
-        masks[name] = ((1 << len(places)) - 1) << len(bits)
-        for place in places:
-            bits[place, name] = 1 << len(bits)
+class _Several:
+    """The registers that have several definitions: in the sets that flow along, each of these is a bit."""
 
-    def behind(place: Place, reaching: int) -> int:
-        step = blocks[place[0]].steps[place[1]]
-        for name in step.writes:
-            if name in masks:
-                hidden = masks[name] if step.instruction.guard is None else 0
-                reaching = reaching & ~hidden | bits[place, name]
+    def __init__(self, blocks: Sequence[Block], places: Mapping[str, tuple[Place, ...]]):
+        self._blocks = blocks
+        self._places = {name: found for name, found in places.items() if len(found) > 1}
+        self._bits: dict[tuple[Place, str], int] = {}
+        self._masks: dict[str, int] = {}
+        for name, found in self._places.items():
+            self._masks[name] = ((1 << len(found)) - 1) << len(self._bits)
+            for place in found:
+                self._bits[place, name] = 1 << len(self._bits)
+
+    def reads(self) -> Iterator[tuple[tuple[Place, str], tuple[Place, ...]]]:
+        """By place and register, what reaches each read."""
+        everything = (1 << len(self._bits)) - 1
+        blocks = range(len(self._blocks))
+        into = _flow_forward(
+            self._blocks, [(self._behind_block(k, 0), self._behind_block(k, everything)) for k in blocks]
+        )
+        for index, block in enumerate(self._blocks):
+            reaching = into[index]
+            for position, step in enumerate(block.steps):
+                place = index, position
+                yield from self._read(place, step.reads, reaching)
+                reaching = self._behind(place, reaching)
+            yield from self._read((index, len(block.steps)), block.read_at_end, reaching)
+
+    def _read(
+        self, place: Place, names: frozenset[str], reaching: int
+    ) -> Iterator[tuple[tuple[Place, str], tuple[Place, ...]]]:
+        for name in names & self._masks.keys():
+            yield (place, name), tuple(one for one in self._places[name] if self._bits[one, name] & reaching)
+
+    def _behind(self, place: Place, reaching: int) -> int:
+        """What reaches the next step if something reaches the one at a place."""
+        step = self._blocks[place[0]].steps[place[1]]
+        for name in self._masks.keys() & step.writes:
+            hidden = self._masks[name] if step.instruction.guard is None else 0
+            reaching = reaching & ~hidden | self._bits[place, name]
         return reaching
 
-    def behind_block(index: int, reaching: int) -> int:
-        for position in range(len(blocks[index].steps)):
-            reaching = behind((index, position), reaching)
+    def _behind_block(self, index: int, reaching: int) -> int:
+        for position in range(len(self._blocks[index].steps)):
+            reaching = self._behind((index, position), reaching)
         return reaching
-
-    everything = (1 << len(bits)) - 1
-    transfers = [(behind_block(index, 0), behind_block(index, everything)) for index in range(len(blocks))]
-    found: dict[int, tuple[Place, ...]] = {}
-    for index, reaching in enumerate(_flow_forward(blocks, transfers)):
-        block = blocks[index]
-        for position in range(len(block.steps) + 1):
-            at_end = position == len(block.steps)
-            for name in block.read_at_end if at_end else block.steps[position].reads:
-                if name in masks:
-                    here = reaching & masks[name]
-                    if here not in found:
-                        found[here] = tuple(place for place in several[name] if bits[place, name] & here)
-                    yield ((index, position), name), found[here]
-            if not at_end:
-                reaching = behind((index, position), reaching)
 
 
 def _flow_forward(blocks: Sequence[Block], transfers: Sequence[tuple[int, int]]) -> list[int]:
-    """The bits that come to each block: of those that come to one, what it makes of none and of all goes on."""
+    """The bits that come to each block, given what each makes of none and of all."""
     into = [0] * len(blocks)
     changed = True
     while changed:
