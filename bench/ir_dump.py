@@ -4,9 +4,9 @@
     diff -rq OUT-BEFORE OUT-AFTER
 
 The kernels of bench/engine, from both languages and with the launches they are timed with, and those that the
-ladders ship, some of each. Versions: `general`, for any launch on such a grid; `repeated`, with
-integers as constants; `reference`; `counted` and `checked`, with an observer's probes. Nothing runs. With
-`--calls`, prints how many Python functions each version's generation called instead of writing it, which
+ladders ship for the engine, some of each. Versions: `general`, for any launch on such a grid; `repeated`,
+with integers as constants; `reference`; `counted` and `checked`, with an observer's probes. Nothing runs.
+With `--calls`, prints how many Python functions each version's generation called instead of writing it, which
 tells compile times of two checkouts apart on a busy machine.
 """
 
@@ -27,6 +27,7 @@ import warpglass as wg
 from warpglass import lab, ladders
 from warpglass.codegen import BlockShape, KernelCode, Promises, generate, grid_class
 from warpglass.engine.cpu.prepared import Prepared
+from warpglass.errors import UnsupportedError
 from warpglass.observe.counting import Counting
 from warpglass.observe.detectors.checker import Checker
 from warpglass.source.compiled import Compiled
@@ -94,13 +95,16 @@ def _shipped() -> Iterator[Job]:
     for archive in sorted(Path(ladders.__file__).parent.glob("*/ptx.json.gz")):
         with gzip.open(archive) as file:
             # Archives leave open where lines come from.
-            texts = [re.sub(r"\n\s*\.loc.*", "", one["ptx"]) for one in json.load(file).values()]
+            texts = [re.sub(r"\n\s*\.loc\s.*", "", one["ptx"]) for one in json.load(file).values()]
         entries = [(text, entry) for text in texts for entry in re.findall(r"\.entry\s+([\w$]+)", text)]
         entries = sorted(set(entries), key=lambda one: (one[1], one[0]))
         for number, (text, entry) in enumerate(entries[:: -(-len(entries) // _MOST)]):
             block, grid = _SHAPES[number % len(_SHAPES)]
             compiled = Compiled(text, entry, entry, "cuda")
-            parameters = Prepared(compiled).binder.layout.parameters
+            try:
+                parameters = Prepared(compiled).binder.layout.parameters
+            except UnsupportedError:  # made for GPUs alone, as products of warp groups
+                continue
             sizes = {one.offset: _SIZE for one in parameters if one.type in ("u32", "s32", "b32")}
             yield Job(f"{archive.parent.name}.{number}.{entry[:60]}", compiled, block, grid, {}, sizes)
 
