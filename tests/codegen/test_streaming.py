@@ -49,7 +49,7 @@ again:
 @pytest.fixture
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every array is as if it were larger than the caches."""
-    monkeypatch.setattr(worker, "_last_cache", lambda: 0)
+    monkeypatch.setattr(worker, "STREAM_BYTES", 0)
 
 
 @pytest.mark.usefixtures("all_large")
