@@ -35,7 +35,7 @@ from . import (  # noqa: F401  # sections of the manual: importing one adds its 
 from .lanes import Lanes
 from .operand_types import find_misfit_constants, find_misfits
 from .refused import refusal
-from .table import Match, Row, exclusion, known_forms, match
+from .table import Match, Row, exclusion, has_literals, known_forms, match
 
 __all__ = [
     "Lanes",
@@ -44,6 +44,7 @@ __all__ = [
     "exclusion",
     "find_misfit_constants",
     "find_misfits",
+    "has_literals",
     "known_forms",
     "match",
     "refusal",

@@ -139,14 +139,26 @@ class Row:
 class Match:
     """An instruction with its row; modifiers are attributes (`m.type`), None if absent."""
 
-    __slots__ = ("_access", "_forms", "instruction", "row", "values")
+    __slots__ = ("_access", "_alike", "_forms", "instruction", "row", "values")
 
-    def __init__(self, row: Row, instruction: tree.Instruction, values: dict[str, str]):
+    def __init__(
+        self,
+        row: Row,
+        instruction: tree.Instruction,
+        values: dict[str, str],
+        alike: tuple[TypedOperand, ...] | None = None,
+    ):
+        """`alike` are the forms of an instruction that differs in its operands' names and numbers alone."""
         self.row = row
         self.instruction = instruction
         self.values = values
+        self._alike = alike
         self._forms: tuple[TypedOperand, ...] | None = None
         self._access: MemoryAccess | None = None
+
+    def like(self, instruction: tree.Instruction) -> Match:
+        """The match of an instruction that differs in registers, numbers and names of its operands alone."""
+        return Match(self.row, instruction, self.values, self.forms())
 
     def __getattr__(self, name: str) -> str | None:
         return self.values.get(name)
@@ -192,11 +204,17 @@ class Match:
     def forms(self) -> tuple[TypedOperand, ...]:
         """Each operand with its place in the notation and its PTX type; implicit registers come last."""
         if self._forms is None:
-            pattern = self.row.pattern
-            named = [
-                (form, operand, pattern.type_of(form, self.values, operand))
-                for form, operand in zip(pattern.operands, self.instruction.operands, strict=False)
-            ]
+            pattern, operands = self.row.pattern, self.instruction.operands
+            if self._alike is not None:
+                named = [
+                    (form, operand, type_)
+                    for (form, _, type_), operand in zip(self._alike, operands, strict=False)
+                ]
+            else:
+                named = [
+                    (form, operand, pattern.type_of(form, self.values, operand))
+                    for form, operand in zip(pattern.operands, operands, strict=False)
+                ]
             self._forms = (*named, *self.row.implicit)
         return self._forms
 
@@ -253,6 +271,12 @@ def add_row(
 def match(instruction: tree.Instruction) -> Match | None:
     """The row for an instruction, or None if the table has no such form."""
     return next((found for found, reason in _candidates(instruction) if reason is None), None)
+
+
+@lru_cache(maxsize=1 << 10)
+def has_literals(opcode: str) -> bool:
+    """Whether a number decides which row of an opcode an instruction has."""
+    return any(form.literal is not None for row in ROWS.get(opcode, ()) for form in row.pattern.operands)
 
 
 def exclusion(instruction: tree.Instruction) -> str | None:

@@ -60,21 +60,28 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
     decoded: list[Decoded] = []
     unsupported: list[Diagnostic] = []
     misfits: dict[Diagnostic, None] = {}
+    forms: dict[object, _Form] = {}
     count = 0
     for item in function.body or ():
         if isinstance(item, tree.Label):
             decoded.append(item)
             continue
+        key = _form_of(item, function.registers)
+        form = forms.get(key)
+        if form is not None:
+            decoded.append(form.step(count, item))
+            count += 1
+            continue
         found = isa.match(item)
         if found is None:
             unsupported.append(_explain(item))
             continue
-        unsupported += _strange_operands(found.instruction)
-        for name, own, fitting in isa.find_misfits(found, function.registers):
-            what = f"{_opcode(item)} cannot have {name}, which is .{own}"
-            misfits[_at(item, what, f"it needs {fitting}")] = None
-        for constant, fitting in isa.find_misfit_constants(found):
-            misfits[_at(item, f"{_opcode(item)} cannot have {constant}", f"it needs {fitting}")] = None
+        wrong = list(_strange_operands(found.instruction))
+        unsupported += wrong
+        misfit = list(_misfits(item, found, function.registers))
+        misfits |= dict.fromkeys(misfit)
+        if key is not None and found.instruction is item and not wrong and not misfit:
+            forms[key] = _Form(found)
         decoded.append(make_step(count, found))
         count += 1
     if unsupported:
@@ -86,6 +93,67 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
         many = "an operand" if len(misfits) == 1 else f"{len(misfits)} operands"
         raise CompileError(f"kernel {function.name} has {many} of a wrong type", tuple(misfits))
     return tuple(decoded)
+
+
+def _misfits(
+    item: tree.Instruction, found: isa.Match, registers: Mapping[str, str]
+) -> Iterator[Diagnostic]:
+    """What is wrong with the types of an instruction's operands."""
+    for name, own, fitting in isa.find_misfits(found, registers):
+        yield _at(item, f"{_opcode(item)} cannot have {name}, which is .{own}", f"it needs {fitting}")
+    for constant, fitting in isa.find_misfit_constants(found):
+        yield _at(item, f"{_opcode(item)} cannot have {constant}", f"it needs {fitting}")
+
+
+def _form_of(item: tree.Instruction, registers: Mapping[str, str]) -> tuple[object, ...] | None:
+    """What decides the row of an instruction and whether its operands fit; None for the less usual ones."""
+    kinds: list[object] = [item.opcode, item.modifiers]
+    for operand in item.operands:
+        kind: object = type(operand)
+        if kind is tree.Register:
+            kind = registers.get(operand.name)
+        elif kind is tree.Integer:
+            kind = operand.value if isa.has_literals(item.opcode) else kind
+        elif kind is tree.Address:
+            base = operand.base
+            kind = "address", registers.get(base.name) if type(base) is tree.Register else type(base)
+        elif kind is tree.Float:
+            kind = kind, operand.width
+        elif kind is tree.Special:
+            kind = kind, operand.name
+        elif kind is not tree.Symbol:
+            return None
+        kinds.append(kind)
+    return tuple(kinds)
+
+
+class _Form:
+    """Instructions that differ in their registers, numbers and names alone: one of them stands for all."""
+
+    def __init__(self, found: isa.Match):
+        self._found = found
+        forms = found.forms()
+        places = () if found.row.steers else forms[: len(found.instruction.operands)]
+        self._targets = [k for k, (form, _, _) in enumerate(places) if form.destination]
+        self._sources = [k for k, (form, _, _) in enumerate(places) if not form.destination]
+        implicit = () if found.row.steers else found.row.implicit
+        self._reads = tuple([one.name for form, one, _ in implicit if not form.destination])
+        self._writes = tuple([one.name for form, one, _ in implicit if form.destination])
+
+    def step(self, number: int, item: tree.Instruction) -> Step:
+        """The step of an instruction of this form."""
+        operands = item.operands
+        reads = [*self._reads]
+        for place in self._sources:
+            operand = operands[place]
+            if type(operand) is tree.Address:
+                operand = operand.base
+            if type(operand) is tree.Register:
+                reads.append(operand.name)
+        if item.guard:
+            reads.append(item.guard.register)
+        writes = [operands[place].name for place in self._targets if type(operands[place]) is tree.Register]
+        return Step(number, self._found.like(item), frozenset(reads), (*writes, *self._writes))
 
 
 def make_step(number: int, found: isa.Match) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .blocks import Barrier, Block
 
@@ -19,20 +19,10 @@ def flow_backward(
 
     A guarded write keeps the old value where the guard fails, so it counts as a read.
     """
-    names, bit = _bits(blocks)
-    uses: list[int] = []
-    kills: list[int] = []
-    for block in blocks:
-        used = killed = 0
-        for step in block.steps:
-            used |= _mask(step.reads, bit) & ~killed
-            written = _mask(step.writes, bit)
-            if step.instruction.guard:
-                used |= written & ~killed
-            else:
-                killed |= written
-        uses.append(used | _mask(block.read_at_end, bit) & ~killed)
-        kills.append(killed)
+    exposed = [_exposed(block) for block in blocks]
+    bit = _bits(frozenset().union(*(used for used, _ in exposed)))
+    uses = [_mask(used, bit) for used, _ in exposed]
+    kills = [_mask(killed, bit) for _, killed in exposed]
     live = [0] * len(blocks)
     changed = True
     while changed:
@@ -45,7 +35,21 @@ def flow_backward(
             if into != live[index]:
                 live[index] = into
                 changed = True
-    return tuple(frozenset(_names(value, names)) for value in live)
+    return _sets(live, bit)
+
+
+def _exposed(block: Block) -> tuple[set[str], set[str]]:
+    """What a block reads before it writes it, and what it writes whole. Only the former can be live anywhere."""
+    used: set[str] = set()
+    killed: set[str] = set()
+    for step in block.steps:
+        used |= step.reads - killed
+        if step.instruction.guard:
+            used.update(name for name in step.writes if name not in killed)
+        else:
+            killed.update(step.writes)
+    used |= block.read_at_end - killed
+    return used, killed
 
 
 def find_dirty(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
@@ -56,11 +60,9 @@ def find_dirty(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
     """
     if not any(isinstance(block.end, Barrier) for block in blocks):
         return tuple(frozenset[str]() for _ in blocks)
-    names, bit = _bits(blocks)
-    written = [0] * len(blocks)
-    for index, block in enumerate(blocks):
-        for step in block.steps:
-            written[index] |= _mask(step.writes, bit)
+    names = [frozenset(name for step in block.steps for name in step.writes) for block in blocks]
+    bit = _bits(frozenset().union(*names))
+    written = [_mask(own, bit) for own in names]
     into = [0] * len(blocks)
     changed = True
     while changed:
@@ -73,30 +75,29 @@ def find_dirty(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
                 if out & ~into[target]:
                     into[target] |= out
                     changed = True
-    return tuple(
-        frozenset(_names(into[index] | written[index], names) if isinstance(block.end, Barrier) else ())
-        for index, block in enumerate(blocks)
-    )
+    ends = [isinstance(block.end, Barrier) for block in blocks]
+    return _sets([(into[k] | written[k]) * ends[k] for k in range(len(blocks))], bit)
 
 
-def _bits(blocks: tuple[Block, ...]) -> tuple[list[str], dict[str, int]]:
-    names: dict[str, None] = {}
-    for block in blocks:
-        for step in block.steps:
-            names.update(dict.fromkeys((*step.reads, *step.writes)))
-        names.update(dict.fromkeys(block.read_at_end))
-    ordered = list(names)
-    return ordered, {name: 1 << position for position, name in enumerate(ordered)}
+def _bits(names: Iterable[str]) -> dict[str, int]:
+    return {name: 1 << position for position, name in enumerate(sorted(names))}
 
 
-def _mask(registers: Iterable[str], bit: dict[str, int]) -> int:
+def _mask(registers: Iterable[str], bit: Mapping[str, int]) -> int:
     mask = 0
     for register in registers:
-        mask |= bit[register]
+        mask |= bit.get(register, 0)
     return mask
 
 
-def _names(mask: int, names: list[str]) -> Iterable[str]:
+def _sets(masks: Sequence[int], bit: Mapping[str, int]) -> tuple[frozenset[str], ...]:
+    """The sets of names that masks stand for; equal ones are one object."""
+    names = list(bit)
+    found = {mask: frozenset(_names(mask, names)) for mask in set(masks)}
+    return tuple(found[mask] for mask in masks)
+
+
+def _names(mask: int, names: Sequence[str]) -> Iterator[str]:
     text = f"{mask:b}"[::-1]  # bit by bit, a long mask would be copied each time
     position = text.find("1")
     while position >= 0:

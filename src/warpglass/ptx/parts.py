@@ -48,7 +48,7 @@ class Parts:
         self._chunks = tuple(_chunks(text))
         self.entries = tuple(dict.fromkeys(one.name for one in self._chunks if one.entry))
         self.whole = (
-            len(self.entries) < 2
+            len(self._chunks) < 2
             or any(_INNER.search(text, one.start, one.end) for one in self._chunks)
             or (_INDIRECT in text and any(name in self._functions for name in _MOVED.findall(text)))
         )
