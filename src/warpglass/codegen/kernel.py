@@ -12,7 +12,6 @@ from ..program.passes import run_passes
 from .builder import Builder
 from .control.barriers import barrier_helpers, names_barriers
 from .control.block_loop import WarpScheduling, block_loop
-from .control.dispatch import NEXT_BLOCK
 from .control.turns import turn_helpers
 from .control.warp import PARAMETERS, WarpFunction
 from .lane_loops.one_lane import learn_helper
@@ -111,8 +110,8 @@ def _emit(version: Version) -> KernelCode:
         any_order=any(probe.any_order for probe in version.probes),
         flushes=version.promises is not None and version.promises.flushes,
     )
-    functions = [*steps.functions, *warp.few_lanes.functions, *([IN_MEMORY] if registers.in_memory else [])]
-    functions += [NEXT_BLOCK] if version.small else []
+    functions = [*steps.functions, *warp.dispatch.functions, *warp.few_lanes.functions]
+    functions += [IN_MEMORY] if registers.in_memory else []
     barriers = _barriers(program)
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION
     return KernelCode(
@@ -121,7 +120,7 @@ def _emit(version: Version) -> KernelCode:
         loop=block_loop(shape, scheduling, by_region=by_region),
         quick_loop=block_loop(shape, scheduling, by_region=False),
         frame_stride=scheduling.stride,
-        sites=tuple(replace(site, step=program.number_of(site.step)) for site in lanes.access.sites),
+        sites=tuple([site.at(program.number_of(site.step)) for site in lanes.access.sites]),
         traps=tuple(map(program.number_of, warp.traps)),
         words=words.size,
         barriers=tuple(barriers[resume] for resume in pending.resumes),

@@ -51,6 +51,4 @@ def _place(b: Builder) -> str:
 
 
 def _reads(instruction: tree.Instruction) -> bool:
-    return any(
-        isinstance(operand, tree.Special) and reads_clock(operand.name) for operand in instruction.operands
-    )
+    return any(type(one) is tree.Special and reads_clock(one.name) for one in instruction.operands)

@@ -28,40 +28,6 @@ TIME_SLICE = 64
 MOST_MASKS = 256
 # Masks that a block tests itself at its end; more are tested by code that all blocks share.
 _OWN_TESTS = 4
-# Masks that are looked at together, where that code is a loop over them.
-_TOGETHER = 16
-# The lowest block from a number on that has lanes; -1 if there is none.
-NEXT_BLOCK = f"""
-define internal i32 @wg_next_block(ptr %masks, i32 %from, i32 %count) noinline #0 {{
-entry:
-  %first = and i32 %from, {-_TOGETHER}
-  %before = and i32 %from, {_TOGETHER - 1}
-  %skipped = trunc i32 %before to i{_TOGETHER}
-  %wanted.first = shl i{_TOGETHER} -1, %skipped
-  br label %look
-look:
-  %at = phi i32 [ %first, %entry ], [ %next, %on ]
-  %wanted = phi i{_TOGETHER} [ %wanted.first, %entry ], [ -1, %on ]
-  %masks.p = getelementptr i32, ptr %masks, i32 %at
-  %words = load <{_TOGETHER} x i32>, ptr %masks.p, align 4
-  %some = icmp ne <{_TOGETHER} x i32> %words, zeroinitializer
-  %bits = bitcast <{_TOGETHER} x i1> %some to i{_TOGETHER}
-  %found = and i{_TOGETHER} %bits, %wanted
-  %nobody = icmp eq i{_TOGETHER} %found, 0
-  br i1 %nobody, label %on, label %there
-on:
-  %next = add i32 %at, {_TOGETHER}
-  %more = icmp ult i32 %next, %count
-  br i1 %more, label %look, label %none
-there:
-  %wide = zext i{_TOGETHER} %found to i32
-  %behind = call i32 @llvm.cttz.i32(i32 %wide, i1 true)
-  %block = add i32 %at, %behind
-  ret i32 %block
-none:
-  ret i32 -1
-}}
-"""
 
 
 class Dispatch:
@@ -77,12 +43,8 @@ class Dispatch:
         registers: Registers,
         place: Callable[[Word], str],
         exit: Callable[[str], None],
-        *,
-        scans: bool = False,
     ):
-        """`scans` has the shared code go through the masks in a loop, which is short and slower."""
         self._program = program
-        self._scans = scans
         self.pending = pending
         self._registers = registers
         self._builder: Builder = registers.builder
@@ -103,22 +65,33 @@ class Dispatch:
     @property
     def side_by_side(self) -> bool:
         """Whether the blocks' masks stay in memory."""
-        return self._scans or len(self._program.blocks) > MOST_MASKS
+        return len(self._program.blocks) > MOST_MASKS
+
+    @property
+    def functions(self) -> Sequence[str]:
+        """What the choices call, as LLVM IR."""
+        return ()
+
+    def takes(self, index: int, blend: frozenset[str]) -> bool:
+        """Whether the dispatch sees to a block itself, which then has no code in the warp function."""
+        return False
 
     def masks(self) -> list[str]:
         """A word for each block, empty, as LLVM IR."""
         count, lanes = len(self._program.blocks), self._builder.lanes
         if not self.side_by_side:
             return [f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in range(count)]
-        words = [f"  %lanes_{i} = getelementptr i32, ptr %masks, i32 {i}" for i in range(count)]
-        count = -(-count // _TOGETHER) * _TOGETHER
+        return self._side_by_side(count, range(count))
+
+    @staticmethod
+    def _side_by_side(count: int, named: Iterable[int]) -> list[str]:
+        """So many words in memory, and names for some of them."""
         given_away = '  call void asm sideeffect "", "r"(ptr %masks)'
         return [
-            "  %least = alloca i32",
             f"  %masks = alloca [{count} x i32]",
             f"  call void @llvm.memset.p0.i64(ptr %masks, i8 0, i64 {4 * count}, i1 false)",
             given_away,
-            *words,
+            *(f"  %lanes_{block} = getelementptr i32, ptr %masks, i32 {block}" for block in named),
         ]
 
     @property
@@ -206,6 +179,10 @@ class Dispatch:
         b.place(there)
         return further
 
+    def enter(self, target: int) -> None:
+        """Go to a block from where a warp begins or goes on."""
+        self._builder.jump(f"block_{target}")
+
     def _go(self, target: int, source: int | None) -> None:
         if source is None or target > source:
             self._builder.jump(f"block_{target}")
@@ -235,11 +212,11 @@ class Dispatch:
             self._starts["look"].add(first)
             first, chain = min(ahead), "cycle"
         self._starts[chain].add(first)
-        if self._scans:
-            self._builder.store("i32", str(first), "%least")
-            self._builder.jump(f"{chain}_from")
-        else:
-            self._builder.jump(f"{chain}_{first}")
+        self._look(chain, first)
+
+    def _look(self, chain: str, first: int) -> None:
+        """Go to the tests of a chain from a block on."""
+        self._builder.jump(f"{chain}_{first}")
 
     # ------------------------------------------------------------------------------------ what is shared
     def finish(self) -> None:
@@ -247,17 +224,16 @@ class Dispatch:
         for waiting, source in self._last.items():
             self._tested |= waiting
             self._behind.update(block for block in waiting if block <= source)
-        whole = min(self._starts["look"], default=0)
-        if self._scans:
-            self._scan("cycle", "look_from")
-            self._scan("look", "leave")
-        else:
-            self._chain("cycle", f"look_{whole}")
-            self._chain("look", "leave")
+        self._test_all()
         for target in sorted(self._back):
             self._jump_back(target)
         if self._yielding:
             self._yield()
+
+    def _test_all(self) -> None:
+        """The tests that blocks share."""
+        self._chain("cycle", f"look_{min(self._starts['look'], default=0)}")
+        self._chain("look", "leave")
 
     def _chain(self, name: str, end: str) -> None:
         """Tests of the masks in order, to be entered at any of the starts."""
@@ -274,26 +250,7 @@ class Dispatch:
             b.place(further)
         b.jump(end)
 
-    def _scan(self, name: str, end: str) -> None:
-        """The same in a loop, from the block that `%least` holds. Any jump may lead back."""
-        b = self._builder
-        if not self._starts[name]:
-            return
-        b.place(f"{name}_from")
-        args = [("ptr", "%masks"), ("i32", b.load("i32", "%least"))]
-        found = b.call("i32", "wg_next_block", [*args, ("i32", str(len(self._program.blocks)))])
-        someone, none = b.label("someone"), b.label("none")
-        b.branch(b.value(f"icmp slt i32 {found}, 0"), none, someone)
-        b.place(none)
-        b.store("i32", "0", "%least")
-        b.jump(end)
-        b.place(someone)
-        wide = b.value(f"zext i32 {found} to i64")
-        self._look_at_stop(wide, b.value(f"getelementptr i32, ptr %masks, i64 {wide}"))
-        cases = " ".join(f"i32 {block}, label %block_{block}" for block in sorted(self._tested))
-        b.emit(f"switch i32 {found}, label %{end} [ {cases} ]")
-
-    def _look_at_stop(self, target: str, lanes: str) -> None:
+    def look_at_stop(self, target: str, lanes: str) -> None:
         """Stop in front of a block, an i64, whose mask is at `lanes`, if the launch is to."""
         b = self._builder
         stop = b.value("load volatile i32, ptr %stop")
@@ -308,7 +265,7 @@ class Dispatch:
     def _jump_back(self, target: int) -> None:
         b = self._builder
         b.place(f"back_{target}")
-        self._look_at_stop(str(target), f"%lanes_{target}")
+        self.look_at_stop(str(target), f"%lanes_{target}")
         b.jump(self.entries.get(target, f"block_{target}"))
 
     # ------------------------------------------------------------------------------------ yielding

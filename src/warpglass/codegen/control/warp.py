@@ -27,6 +27,8 @@ from ..memory.row_store_access import RowStoreAccess, declare_row_stores
 from ..memory.tile_loads import declare_tiles, empty_tiles
 from ..probes import Emission, WorkerWords
 from ..registers import Registers
+from ..small.blocks import TabledDispatch
+from ..small.steps import SharedSteps
 from ..steps import Steps
 from ..values.value import Value
 from ..version import Version
@@ -62,9 +64,10 @@ class WarpFunction(BlockCode):
         self._kept += self._gates.words
         if pending.divergent_barrier and self.named:
             self._kept += [("id", block) for block in pending.resumes]
-        self.dispatch = Dispatch(
-            program, pending, steps.registers, self._kept_word, self._gates.exit, scans=version.small
-        )
+        choices = program, pending, steps.registers, self._kept_word, self._gates.exit
+        self.dispatch = Dispatch(*choices)
+        if isinstance(steps, SharedSteps):
+            self.dispatch = TabledDispatch(*choices, steps, clocked=bool(self.clock.readers))
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
         self.few_lanes = FewLanesCode(version, self, words)
@@ -126,14 +129,14 @@ class WarpFunction(BlockCode):
                 self._tell_resumed()
                 self.registers.restore(self.program.live[resume])
                 b.store(b.lanes, b.load(b.lanes, self._kept_mask(resume)), f"%lanes_{resume}")
-                b.jump(f"block_{resume}")
+                self.dispatch.enter(resume)
         if self.dispatch.yields:
             b.place("turn")
             self.dispatch.resume_yielded()
         b.place("begin")
         b.store(b.lanes, "%start_mask", "%lanes_0")
         self._gates.begin("%start_mask")
-        b.jump("block_0")
+        self.dispatch.enter(0)
 
     def _resume_together(self) -> None:
         """Lanes may wait at several barriers: take them all back and go on with the lowest."""
@@ -169,6 +172,8 @@ class WarpFunction(BlockCode):
     def _block(self, index: int) -> None:
         b = self.builder
         block = self.program.blocks[index]
+        if self.dispatch.takes(index, self.blend[index]):
+            return
         self.dispatch.begin(index)
         if index in self.tiles.emptied:
             empty_tiles(b, self.tiles)

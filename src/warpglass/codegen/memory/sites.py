@@ -14,6 +14,10 @@ class Site:
     write: bool
     size: int  # bytes per lane, the whole vector
 
+    def at(self, step: int) -> Site:
+        """The same access of another step."""
+        return self if step == self.step else Site(step, self.space, self.write, self.size)
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:

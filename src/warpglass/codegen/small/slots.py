@@ -25,6 +25,7 @@ class SlotRegisters(Registers):
         self._slots: dict[str, int] = {}
         self._free: defaultdict[int, list[int]] = defaultdict(list)  # shared slots by their bytes
         self._pointers: Mapping[str, str] | None = None
+        self._rooms: dict[str, int] = {}  # by type
         named = [_named(block) for block in program.blocks]
         blocks = Counter(name for rows in named for name in set().union(*rows))
         for name, count in blocks.items():
@@ -34,7 +35,10 @@ class SlotRegisters(Registers):
             self._share(rows)
 
     def _room(self, name: str) -> int:
-        return -(-self._bytes((name, "")) // _LINE) * _LINE
+        type_ = self.types[name]
+        if type_ not in self._rooms:
+            self._rooms[type_] = -(-self._bytes((name, "")) // _LINE) * _LINE
+        return self._rooms[type_]
 
     def _new_slot(self, room: int) -> int:
         place = self.frame_size
@@ -46,7 +50,7 @@ class SlotRegisters(Registers):
         last = {name: k for k, names in enumerate(rows) for name in names}
         over: defaultdict[int, list[str]] = defaultdict(list)
         for k, names in enumerate(rows):
-            for name in sorted(name for name in names if name not in self._slots):
+            for name in sorted([name for name in names if name not in self._slots]):
                 room = self._room(name)
                 self._slots[name] = self._free[room].pop() if self._free[room] else self._new_slot(room)
                 over[last[name]].append(name)

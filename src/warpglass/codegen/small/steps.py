@@ -13,8 +13,8 @@ next to nothing to do for a step: it takes as long as for the forms and the bran
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ...isa.types import LLVM_TYPE
@@ -95,23 +95,36 @@ class SharedSteps(Steps):
         return lines
 
     def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
-        if step.match.row.steers:
-            return
+        if not step.match.row.steers:
+            self.lanes.mask = mask
+            self._add(self._row(step, blend), mask)
+
+    def rows(self, steps: Sequence[Step], blend: frozenset[str]) -> range:
+        """Put steps into rows that no call is emitted for; the words of these."""
+        first = len(self._rows)
+        for step in steps:
+            if not step.match.row.steers:
+                self._rows += self._row(step, blend)
+        return range(first, len(self._rows))
+
+    def _row(self, step: Step, blend: frozenset[str]) -> list[int]:
+        """The words of a step's row."""
         access = self.lanes.access
         numbers = self._numbers_of(step)
-        handed = {id(operand): k for k, (operand, _) in enumerate(numbers)}
+        handed = {id(operand): k for k, (operand, _) in enumerate(numbers)} if numbers else {}
         named, form = _form_of(step, handed)
         types = self.registers.types
-        key = (form, tuple([types[name] for name in named]), tuple([name in blend for name in named]))
+        kept = tuple([name in blend for name in named]) if blend else ()
+        key = (form, tuple([types[name] for name in named]), kept)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = self._make(step, named, blend, handed)
         self.length += shared.length
-        self.lanes.mask = mask
         words = [word for _, number in numbers for word in (number & _WORD, number >> 32 & _WORD)]
         words += [self._slots.slot(name) for name in named]
-        self._add([shared.number, _HEAD + len(words), len(access.sites), *words], mask)
-        access.sites += [replace(site, step=step.number) for site in shared.sites]
+        row = [shared.number, _HEAD + len(words), len(access.sites), *words]
+        access.sites += [site.at(step.number) for site in shared.sites]
+        return row
 
     def _add(self, row: list[int], mask: str) -> None:
         """Let the last call run one more row, if nothing was emitted behind it, or emit a call."""
@@ -133,6 +146,8 @@ class SharedSteps(Steps):
     def _numbers_of(self, step: Step) -> list[tuple[tree.Operand, int]]:
         """What is no part of a step's form, with the operands that it is of: no object comes twice."""
         operands = step.instruction.operands
+        if all(type(one) in _OF_FORMS for one in operands):  # as most are
+            return []
         addresses = [one for one in operands if isinstance(one, tree.Address)]
         place = self._place_of(step, addresses[0]) if len(addresses) == 1 else None
         found: list[tuple[tree.Operand, int]] = [] if place is None else [(addresses[0], place)]
@@ -238,20 +253,27 @@ def _form_of(step: Step, handed: Mapping[int, int]) -> tuple[tuple[str, ...], tu
     instruction, numbers = step.instruction, dict[str, int]()
 
     def form_of(part: Any) -> object:
-        if isinstance(part, tree.Register):
+        kind = type(part)
+        if kind is tree.Register:
             return numbers.setdefault(part.name, len(numbers))
+        if kind in _OF_FORMS:
+            return part
         if id(part) in handed:
             base = part.base if isinstance(part, tree.Address) else None
-            return handed[id(part)], type(part), form_of(base) if isinstance(base, tree.Register) else None
-        if isinstance(part, tree.Integer | tree.Float | tree.Special | tree.Symbol | str | int | None):
+            return handed[id(part)], kind, form_of(base) if isinstance(base, tree.Register) else None
+        if isinstance(part, tree.Float | str | int | None):
             return part
         if isinstance(part, tuple):
             return tuple([form_of(one) for one in part])
-        return type(part), *[form_of(getattr(part, one.name)) for one in fields(part)]
+        return kind, *[form_of(getattr(part, one.name)) for one in fields(part)]
 
-    guard = instruction.guard
+    guard, row = instruction.guard, step.match.row
     condition = None if guard is None else (form_of(tree.Register(guard.register)), guard.negated)
     operands = tuple([form_of(one) for one in instruction.operands])
-    for name in sorted({*step.reads, *step.writes} - numbers.keys()):  # those that its row names
-        numbers[name] = len(numbers)
-    return tuple(numbers), (id(step.match.row), instruction.modifiers, condition, operands)
+    for one in row.implicit:
+        form_of(one[1])
+    return tuple(numbers), (id(row), instruction.modifiers, condition, operands)
+
+
+# Operands that are their form's, but for the numbers of registers.
+_OF_FORMS = frozenset((tree.Register, tree.Integer, tree.Special, tree.Symbol))
