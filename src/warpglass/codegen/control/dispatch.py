@@ -116,8 +116,12 @@ class Dispatch:
             self.exit(lanes)
             return
         if add or target in self.pending.sets[source]:
-            lanes = b.value(f"or {b.lanes} {b.load(b.lanes, f'%lanes_{target}')}, {lanes}")
-        b.store(b.lanes, lanes, f"%lanes_{target}")
+            lanes = b.value(f"or {b.lanes} {b.load(b.lanes, self._mask(target))}, {lanes}")
+        b.store(b.lanes, lanes, self._mask(target))
+
+    def _mask(self, block: int) -> str:
+        """Where the mask of a block is."""
+        return f"%lanes_{block}"
 
     def choose(self, targets: Sequence[int], source: int | None) -> None:
         """Go to the lowest block that has lanes, among the targets and the blocks where lanes may wait.
@@ -175,7 +179,7 @@ class Dispatch:
         """Emit the test whether a block has lanes; what is emitted next runs if so, else the label."""
         b = self._builder
         there, further = b.label("go"), b.label("next")
-        b.branch(b.someone(b.load(b.lanes, f"%lanes_{candidate}")), there, further)
+        b.branch(b.someone(b.load(b.lanes, self._mask(candidate))), there, further)
         b.place(there)
         return further
 

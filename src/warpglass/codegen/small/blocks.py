@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...program import Branch, Exit, Jump, Pending, Program
+from ...program import Barrier, Branch, Exit, Jump, Pending, Program, WarpBarrier
 from ..control.dispatch import Dispatch
 from ..control.warp_barriers import Word
 from .slots import SlotRegisters
@@ -134,6 +134,8 @@ class TabledDispatch(Dispatch):
     ):
         """`clocked` says that the instructions that run are counted, which only code of their own does."""
         super().__init__(program, pending, registers, place, exit)
+        self._ends = [block.end for block in program.blocks]
+        self._named: set[int] = set()  # blocks whose masks other code looks at
         self._slots = registers
         self._steps = steps
         blocks = range(len(program.blocks))
@@ -149,9 +151,13 @@ class TabledDispatch(Dispatch):
 
     def masks(self) -> list[str]:
         coded = set(range(len(self._rows))) - self._tabled
-        targets = (target for block in coded for target in self._program.blocks[block].successors)
-        named = sorted({0, *coded, *targets, *self.pending.resumes})
+        resumes = (end.resume for end in self._ends if isinstance(end, Barrier | WarpBarrier))
+        named = sorted({0, *coded, *resumes, *self._named})
         return ["  %least = alloca i32", *self._side_by_side(self._nowhere + 1, named)]
+
+    def _mask(self, block: int) -> str:
+        self._named.add(block)
+        return super()._mask(block)
 
     # ------------------------------------------------------------------------------------ rows
     def _may_be_row(self, index: int) -> bool:

@@ -96,8 +96,8 @@ class SharedSteps(Steps):
 
     def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
         if not step.match.row.steers:
-            self.lanes.mask = mask
             self._add(self._row(step, blend), mask)
+            self.lanes.mask = mask
 
     def rows(self, steps: Sequence[Step], blend: frozenset[str]) -> range:
         """Put steps into rows that no call is emitted for; the words of these."""
