@@ -62,6 +62,7 @@ class Copy:
     def __post_init__(self) -> None:
         function = self.source.function
         self.owner = owner_suffix(self.number)
+        self._registers: dict[str, tree.Register] = {}  # in its own names, by the function's
         mine = (*self.source.labels, *function.branch_targets, *self.source.parameters)
         self.own = {name: name + self.owner for name in mine}
         self.start, self.end = tree.Label(f"@start{self.owner}"), tree.Label(f"@end{self.owner}")
@@ -90,9 +91,14 @@ class Copy:
         self, operand: tree.Operand, made: Instructions, before: list[tree.Instruction | tree.Label]
     ) -> tree.Operand:
         """An operand in the names of the copy; `before` gets the instructions that it needs."""
+        if type(operand) is tree.Register:  # as most are
+            found = self._registers.get(operand.name)
+            if found is None:
+                found = self._registers[operand.name] = tree.Register(operand.name + self.owner)
+            return found
+        if type(operand) is tree.Integer:
+            return operand
         match operand:
-            case tree.Register(name):
-                return tree.Register(name + self.owner)
             case tree.Symbol(name) if name in self.frame:
                 return self._frame_address(self.frame[name], made, before)
             case tree.Displaced(tree.Symbol(name), offset) if name in self.frame:

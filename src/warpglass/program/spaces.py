@@ -42,12 +42,11 @@ def _find_possible(steps: list[Step], roles: Mapping[int, str]) -> frozenset[str
     possible: set[str] = set()
     in_memory = False
     grown = True
+    steps = [step for step in steps if roles[step.number] != "plain"]
     while grown:
         grown = False
         for step in steps:
             kind = roles[step.number]
-            if kind == "plain":
-                continue
             address = {_base(step)} if kind in ("load", "store", "exchange") else set[str | None]()
             carries = not possible.isdisjoint(step.reads - address)
             if kind in ("store", "exchange") and carries and not in_memory:
@@ -62,18 +61,23 @@ def _find_possible(steps: list[Step], roles: Mapping[int, str]) -> frozenset[str
 def _find_certain(steps: list[Step], roles: Mapping[int, str]) -> frozenset[str]:
     """Registers that only ever hold generic pointers to local memory, as far as they hold pointers."""
     certain = {name for step in steps for name in step.writes}
+    moving: list[Step] = []
+    for step in steps:
+        kind = roles[step.number]
+        if kind == "moving":
+            moving.append(step)
+        elif kind != "local":
+            certain.difference_update(step.writes)
     shrunk = True
     while shrunk:
         shrunk = False
-        for step in steps:
-            kind = roles[step.number]
-            predicates = {_guard(step)}
-            sources = [name in certain for name in step.reads - predicates]
+        for step in moving:
+            if certain.isdisjoint(step.writes):
+                continue
+            sources = [name in certain for name in step.reads - {_guard(step)}]
             # The other source of a sum is a distance; of a selection each must be a pointer.
             enough = all(sources) and sources if len(step.match.forms()) > 3 else any(sources)
-            if kind == "local" or (kind == "moving" and enough):
-                continue
-            if not certain.isdisjoint(step.writes):
+            if not enough:
                 certain.difference_update(step.writes)
                 shrunk = True
     return frozenset(certain)

@@ -37,8 +37,11 @@ class Writer:
 
     def write_renamed(self, copy: Copy, item: tree.Instruction) -> None:
         """An instruction in the names of a copy."""
-        operands = tuple(self.operand(copy, operand) for operand in item.operands)
-        self.body.append(replace(item, operands=operands, guard=copy.guard(item.guard)))
+        operands = tuple([self.operand(copy, operand) for operand in item.operands])
+        guard = copy.guard(item.guard)
+        self.body.append(
+            tree.Instruction(item.opcode, item.modifiers, operands, guard, item.line, item.source)
+        )
 
     # ------------------------------------------------------------------------------------ the stack
     def open_frame(self, copy: Copy) -> None:

@@ -14,7 +14,7 @@ from ...program import Barrier, Branch, Exit, Jump, Pending, Program, WarpBarrie
 from ..control.dispatch import Dispatch
 from ..control.warp_barriers import Word
 from .slots import SlotRegisters
-from .steps import SharedSteps
+from .steps import SharedSteps, table
 
 # Masks that are looked at together.
 _TOGETHER = 16
@@ -198,9 +198,7 @@ class TabledDispatch(Dispatch):
 
     @property
     def functions(self) -> Sequence[str]:
-        words = ", ".join(f"i32 {word}" for row in self._rows for word in row)
-        table = f"@wg_blocks = internal constant [{_WORDS * len(self._rows)} x i32] [{words}]\n"
-        return table, _RUN_BLOCKS
+        return table("wg_blocks", [word for row in self._rows for word in row]), _RUN_BLOCKS
 
     # ------------------------------------------------------------------------------------ choices
     def enter(self, target: int) -> None:
