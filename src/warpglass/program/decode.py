@@ -95,9 +95,7 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
     return tuple(decoded)
 
 
-def _misfits(
-    item: tree.Instruction, found: isa.Match, registers: Mapping[str, str]
-) -> Iterator[Diagnostic]:
+def _misfits(item: tree.Instruction, found: isa.Match, registers: Mapping[str, str]) -> Iterator[Diagnostic]:
     """What is wrong with the types of an instruction's operands."""
     for name, own, fitting in isa.find_misfits(found, registers):
         yield _at(item, f"{_opcode(item)} cannot have {name}, which is .{own}", f"it needs {fitting}")
@@ -109,21 +107,22 @@ def _form_of(item: tree.Instruction, registers: Mapping[str, str]) -> tuple[obje
     """What decides the row of an instruction and whether its operands fit; None for the less usual ones."""
     kinds: list[object] = [item.opcode, item.modifiers]
     for operand in item.operands:
-        kind: object = type(operand)
-        if kind is tree.Register:
-            kind = registers.get(operand.name)
-        elif kind is tree.Integer:
-            kind = operand.value if isa.has_literals(item.opcode) else kind
-        elif kind is tree.Address:
+        if isinstance(operand, tree.Register):
+            kinds.append(registers.get(operand.name))
+        elif isinstance(operand, tree.Integer):
+            kinds.append(operand if isa.has_literals(item.opcode) else tree.Integer)
+        elif isinstance(operand, tree.Address):
             base = operand.base
-            kind = "address", registers.get(base.name) if type(base) is tree.Register else type(base)
-        elif kind is tree.Float:
-            kind = kind, operand.width
-        elif kind is tree.Special:
-            kind = kind, operand.name
-        elif kind is not tree.Symbol:
+            named = isinstance(base, tree.Register)
+            kinds.append((tree.Address, registers.get(base.name) if named else type(base)))
+        elif isinstance(operand, tree.Float):
+            kinds.append((tree.Float, operand.width))
+        elif isinstance(operand, tree.Special):
+            kinds.append(operand)
+        elif isinstance(operand, tree.Symbol):
+            kinds.append(tree.Symbol)
+        else:
             return None
-        kinds.append(kind)
     return tuple(kinds)
 
 
@@ -136,9 +135,10 @@ class _Form:
         places = () if found.row.steers else forms[: len(found.instruction.operands)]
         self._targets = [k for k, (form, _, _) in enumerate(places) if form.destination]
         self._sources = [k for k, (form, _, _) in enumerate(places) if not form.destination]
-        implicit = () if found.row.steers else found.row.implicit
-        self._reads = tuple([one.name for form, one, _ in implicit if not form.destination])
-        self._writes = tuple([one.name for form, one, _ in implicit if form.destination])
+        implicit = [] if found.row.steers else found.row.implicit
+        named = [(form.destination, name) for form, one, _ in implicit for name in registers_of(one)]
+        self._reads = [name for destination, name in named if not destination]
+        self._writes = [name for destination, name in named if destination]
 
     def step(self, number: int, item: tree.Instruction) -> Step:
         """The step of an instruction of this form."""
@@ -146,13 +146,14 @@ class _Form:
         reads = [*self._reads]
         for place in self._sources:
             operand = operands[place]
-            if type(operand) is tree.Address:
+            if isinstance(operand, tree.Address):
                 operand = operand.base
-            if type(operand) is tree.Register:
+            if isinstance(operand, tree.Register):
                 reads.append(operand.name)
         if item.guard:
             reads.append(item.guard.register)
-        writes = [operands[place].name for place in self._targets if type(operands[place]) is tree.Register]
+        targets = [operands[place] for place in self._targets]
+        writes = [one.name for one in targets if isinstance(one, tree.Register)]
         return Step(number, self._found.like(item), frozenset(reads), (*writes, *self._writes))
 
 

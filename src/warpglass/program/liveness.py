@@ -19,7 +19,7 @@ def flow_backward(
 
     A guarded write keeps the old value where the guard fails, so it counts as a read.
     """
-    exposed = [_exposed(block) for block in blocks]
+    exposed = list(map(_exposed, blocks))
     bit = _bits(frozenset().union(*(used for used, _ in exposed)))
     uses = [_mask(used, bit) for used, _ in exposed]
     kills = [_mask(killed, bit) for _, killed in exposed]
@@ -39,7 +39,7 @@ def flow_backward(
 
 
 def _exposed(block: Block) -> tuple[set[str], set[str]]:
-    """What a block reads before it writes it, and what it writes whole. Only the former can be live anywhere."""
+    """What a block reads before it writes it, which alone can be live, and what it writes whole."""
     used: set[str] = set()
     killed: set[str] = set()
     for step in block.steps:

@@ -64,10 +64,13 @@ class WarpFunction(BlockCode):
         self._kept += self._gates.words
         if pending.divergent_barrier and self.named:
             self._kept += [("id", block) for block in pending.resumes]
-        choices = program, pending, steps.registers, self._kept_word, self._gates.exit
-        self.dispatch = Dispatch(*choices)
         if isinstance(steps, SharedSteps):
-            self.dispatch = TabledDispatch(*choices, steps, clocked=bool(self.clock.readers))
+            clocked = bool(self.clock.readers)
+            self.dispatch: Dispatch = TabledDispatch(
+                program, pending, steps, self._kept_word, self._gates.exit, clocked=clocked
+            )
+        else:
+            self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word, self._gates.exit)
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
         self.few_lanes = FewLanesCode(version, self, words)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from ...program import Barrier, Branch, Exit, Jump, Pending, Program, WarpBarrier
 from ..control.dispatch import Dispatch
 from ..control.warp_barriers import Word
-from .slots import SlotRegisters
 from .steps import SharedSteps, table
 
 # Masks that are looked at together.
@@ -125,22 +124,21 @@ class TabledDispatch(Dispatch):
         self,
         program: Program,
         pending: Pending,
-        registers: SlotRegisters,
+        steps: SharedSteps,
         place: Callable[[Word], str],
         exit: Callable[[str], None],
-        steps: SharedSteps,
         *,
         clocked: bool,
     ):
         """`clocked` says that the instructions that run are counted, which only code of their own does."""
-        super().__init__(program, pending, registers, place, exit)
+        super().__init__(program, pending, steps.slots, place, exit)
         self._ends = [block.end for block in program.blocks]
         self._named: set[int] = set()  # blocks whose masks other code looks at
-        self._slots = registers
+        self._slots = steps.slots
         self._steps = steps
         blocks = range(len(program.blocks))
         self._tabled = frozenset(index for index in blocks if not clocked and self._may_be_row(index))
-        self._rows = [_OWN_CODE for _ in blocks]
+        self._rows: list[tuple[int, ...]] = [_OWN_CODE for _ in blocks]
         self._least: dict[frozenset[int], tuple[int, ...]] = {}
         # Lanes that exit are sent behind all masks that are looked at.
         self._nowhere = -(-len(blocks) // _TOGETHER) * _TOGETHER

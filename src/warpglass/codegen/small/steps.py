@@ -75,7 +75,7 @@ class SharedSteps(Steps):
     def __init__(self, lanes: ReferenceLanes, registers: SlotRegisters, symbols: Symbols, parameters: str):
         """`parameters` are those of the warp function, as LLVM IR."""
         super().__init__(lanes, registers, symbols)
-        self._slots = registers
+        self.slots = registers
         self._numbers: dict[str, int] = {}  # of functions, by what follows their names
         self._rows: list[int] = []
         self._call = (
@@ -122,7 +122,7 @@ class SharedSteps(Steps):
             shared = self._shared[key] = self._make(step, named, blend, handed)
         self.length += shared.length
         words = [word for _, number in numbers for word in (number & _WORD, number >> 32 & _WORD)]
-        words += [self._slots.slot(name) for name in named]
+        words += [self.slots.slot(name) for name in named]
         row = [shared.number, _HEAD + len(words), len(access.sites), *words]
         access.sites += [site.at(step.number) for site in shared.sites]
         return row
@@ -200,10 +200,10 @@ class SharedSteps(Steps):
         access = self.lanes.access
         outer, access.sites = access.sites, []
         access.first_site, self._handed = "%first_site", {one: f"%number{k}" for one, k in handed.items()}
-        self._slots.found_at({name: f"%register{k}" for k, name in enumerate(named)})
+        self.slots.found_at({name: f"%register{k}" for k, name in enumerate(named)})
         with self.lanes.builder.elsewhere() as body:
             super().run(step, "%mask", blend)
-        self._slots.found_at(None)
+        self.slots.found_at(None)
         access.first_site, self._handed = None, {}
         sites, access.sites = tuple(access.sites), outer
         text = self._function(body, len(handed), len(named))
@@ -260,19 +260,18 @@ def _form_of(step: Step, handed: Mapping[int, int]) -> tuple[tuple[str, ...], tu
     instruction, numbers = step.instruction, dict[str, int]()
 
     def form_of(part: Any) -> object:
-        kind = type(part)
-        if kind is tree.Register:
+        if isinstance(part, tree.Register):
             return numbers.setdefault(part.name, len(numbers))
-        if kind in _OF_FORMS:
+        if type(part) in _OF_FORMS:
             return part
         if id(part) in handed:
             base = part.base if isinstance(part, tree.Address) else None
-            return handed[id(part)], kind, form_of(base) if isinstance(base, tree.Register) else None
+            return handed[id(part)], type(part), form_of(base) if isinstance(base, tree.Register) else None
         if isinstance(part, tree.Float | str | int | None):
             return part
         if isinstance(part, tuple):
             return tuple([form_of(one) for one in part])
-        return kind, *[form_of(getattr(part, one.name)) for one in fields(part)]
+        return type(part), *[form_of(getattr(part, one.name)) for one in fields(part)]
 
     guard, row = instruction.guard, step.match.row
     condition = None if guard is None else (form_of(tree.Register(guard.register)), guard.negated)
