@@ -12,7 +12,7 @@ from tests.engine.test_tiers import BLOCKS, FLAGGED, NUMBERS, Fixture
 from tests.engines import engine_mode
 from tests.generators.kernels import random_kernel
 from tests.ptx_text import kernel
-from warpglass.codegen import BlockShape, generate
+from warpglass.codegen import BlockShape, KernelCode, generate
 from warpglass.engine.cpu import execution, prepared, tiers
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.cpu.launch_plan import LaunchPlan
@@ -167,7 +167,31 @@ def test_instructions_of_one_form_share_their_code() -> None:
         assert _functions(text) - before == count, instruction
 
 
+def test_basic_blocks_are_rows() -> None:
+    """So the function that runs a warp is as long for many blocks as for few; barriers have code."""
+    branch = """
+    setp.gt.u32 %p1, %r1, {0};
+    @%p1 bra other{0};
+    add.u32 %r1, %r1, {0};
+    bra both{0};
+other{0}:
+    sub.u32 %r1, %r1, {0};
+both{0}:
+"""
+    few, many = (INDEX + TWICE + "".join(branch.format(k) for k in range(count)) for count in (3, 30))
+    assert _warp_lines(few + "ret;") == _warp_lines(many + "ret;")
+    assert _warp_lines(few + "bar.sync 0;\nret;") > _warp_lines(few + "ret;")
+
+
+def _warp_lines(text: str) -> int:
+    _, _, warp = _code(text).ir.partition(" @warp(")
+    return warp.count("\n")
+
+
 def _functions(text: str) -> int:
-    made = Prepared(Compiled(kernel(INDEX + TWICE + text + "ret;", "u64 out"), "k", "k", "ptx"))
-    code = generate(made.program, BlockShape((64, 1, 1)), made.symbols, small=True)
-    return code.ir.count("define internal i1 @wg_step_")
+    return _code(INDEX + TWICE + text + "ret;").ir.count("define internal i1 @wg_step_")
+
+
+def _code(text: str) -> KernelCode:
+    made = Prepared(Compiled(kernel(text, "u64 out"), "k", "k", "ptx"))
+    return generate(made.program, BlockShape((64, 1, 1)), made.symbols, small=True)
