@@ -48,7 +48,7 @@ def test_each_step_is_as_if_it_were_matched_alone() -> None:
         assert step.match.forms() == found.forms()
 
 
-@pytest.mark.parametrize("wrong", ["add.f32 %f4, %r1, %f3", "add.f32 %f1, %f2, 3", "add.f32 %fd1, %f2, %f3"])
+@pytest.mark.parametrize("wrong", ["add.f32 %f4, %rd1, %f3", "add.f32 %f1, %f2, 3", "add.f32 %fd1, %f2, %f3"])
 def test_what_is_like_a_right_instruction_may_be_wrong(wrong: str) -> None:
     function = ptx.parse(kernel(f"{BODY}{wrong};\nret;")).functions[0]
     with pytest.raises(CompileError, match="has an operand of a wrong type"):
