@@ -11,9 +11,7 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, worker_threads
 from tests.fuzz import ragged_programs
 from warpglass.codegen import BlockShape, Promises
-from warpglass.codegen.lane_loops.repeats import find_repeat
-from warpglass.codegen.lane_loops.rounds import find_rounds
-from warpglass.codegen.lane_loops.stores import choose_lane_loops, is_wide
+from warpglass.codegen.lane_loops.choose import ChosenLoop, choose_lane_loops
 from warpglass.codegen.passes import with_kinds
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
@@ -53,19 +51,17 @@ def _compiled(name: str, type_: str = "int") -> wg.Kernel:
     return wg.compile(f"typedef {type_} T;\n{SOURCE}", name)
 
 
-def _loops(name: str, type_: str = "int") -> list[tuple[bool, int]]:
-    """Of the loops that lanes may run alone: whether several rounds are done at once, parts of a round."""
+def _chosen(name: str, type_: str = "int") -> list[ChosenLoop]:
     prepared = prepare(_compiled(name, type_).compile())
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
-    program, found = version.program, version.inference
-    loops: list[tuple[bool, int]] = []
-    for loop in choose_lane_loops(program, shape, promises, prepared.symbols, found).values():
-        rounds = find_rounds(program, loop, found.kinds, shape, promises, prepared.symbols)
-        assert rounds is not None
-        repeat = find_repeat(program, loop, rounds)
-        loops.append((is_wide(program, loop, rounds), 1 if repeat is None else repeat.times))
-    return sorted(loops)
+    chosen = choose_lane_loops(version.program, shape, promises, prepared.symbols, version.inference)
+    return list(chosen.values())
+
+
+def _loops(name: str) -> list[tuple[bool, int]]:
+    """Of the loops that lanes may run alone: whether several rounds are done at once, parts of a round."""
+    return sorted((one.wide, 1 if one.repeat is None else one.repeat.times) for one in _chosen(name))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ does its own. So it depends on how many rounds there are, which is known in fron
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...isa.lanes import Outline
@@ -22,6 +22,7 @@ from ..values.results import Result
 from ..values.value import Value
 from .find import LaneLoop, are_apart, reached
 from .joint import LANES
+from .rounds import Rounds
 
 # Eighths of a processor's cycle, as measured on Sapphire Rapids. For one lane: an instruction, of which few
 # are left when LLVM is through, a load, a division, and what it takes to begin and to end, which the
@@ -90,11 +91,11 @@ def find_costs(
     shape: BlockShape,
     promises: Promises,
     symbols: Symbols,
-    even: Collection[str],
+    rounds: Rounds,
     *,
     wide: bool,
 ) -> Costs:
-    """What a round of a loop takes in which registers move on evenly.
+    """What one of a loop's rounds takes.
 
     One that is `wide` is done with others in vectors.
     """
@@ -109,7 +110,7 @@ def find_costs(
         else:
             own = neighbours.get(step.number)
             lanes.load_once(step, kinds, found=own is not None and own.first != step.number)
-    carried = reached(steps, set(loop.read & loop.written).difference(even))
+    carried = reached(steps, set(loop.read & loop.written).difference(rounds.paces))
     chain = [
         step for step in steps if not (carried.isdisjoint(step.reads) or carried.isdisjoint(step.writes))
     ]
