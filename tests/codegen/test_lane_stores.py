@@ -42,6 +42,7 @@ EACH(some, ROUNDS if (a[k] > 50) o[k] = s;)
 EACH(from_there, ROUNDS o[k] = a[first[i] + k - b];)
 EACH(to_there, ROUNDS o[first[i] + k] = 1;)
 EACH(columns, for (int k = 0; k < 9; k++) o[k * n + i] = a[k];)
+EACH(powers, ROUNDS o[k] = exp2f(a[k] * 0.01f + i);)
 """
 BLOCK, N = 96, 250  # the last block is partial, and so is its last warp
 TYPES = {"int": np.int32, "float": np.float32, "unsigned char": np.uint8, "double": np.float64}
@@ -87,6 +88,14 @@ def test_which_loops_lanes_run_alone(name: str, loops: list[tuple[bool, int]]) -
     assert _loops(name) == loops
 
 
+@pytest.mark.parametrize(("name", "together"), [("scale", False), ("powers", True)])
+def test_lanes_stay_together_where_each_round_looks_up_tables(name: str, together: bool) -> None:
+    """If all have as many rounds: LLVM does not look up tables in vectors."""
+    costs = [one.costs for one in _chosen(name, "float")]
+    assert costs
+    assert all((32 * one.alone > one.together) == together for one in costs)
+
+
 def _parts(gap: int = 0, longest: int = 40) -> tuple[Any, Any]:
     lengths = np.random.default_rng(5).integers(0, longest, N)
     lengths[::7] = 0
@@ -124,7 +133,7 @@ def _run(
 @pytest.mark.parametrize("tier", ["quick", "optimised"])
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize(
-    "name", ["fill", "fill_again", "numbers", "scale", "sums", "by_tens", "ahead", "from_there"]
+    "name", ["fill", "fill_again", "numbers", "scale", "sums", "by_tens", "ahead", "from_there", "powers"]
 )
 def test_results_are_the_references(
     name: str, type_: str, tier: str, monkeypatch: pytest.MonkeyPatch
