@@ -11,10 +11,10 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
 from warpglass.codegen import BlockShape
+from warpglass.codegen.lane_loops.choose import ChosenLoop, choose_lane_loops
 from warpglass.codegen.lane_loops.costs import find_costs
-from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
+from warpglass.codegen.lane_loops.find import find_lane_loops
 from warpglass.codegen.lane_loops.rounds import find_rounds
-from warpglass.codegen.lane_loops.stores import choose_lane_loops
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu.prepared import Prepared, prepare
@@ -215,11 +215,11 @@ BLOCK, N, ELEMENTS = 96, 250, 4000  # the last block is partial, and so is its l
 Arguments = tuple[Any, ...]
 
 
-def _loops(name: str) -> dict[int, LaneLoop]:
+def _loops(name: str) -> dict[int, ChosenLoop]:
     return _find(prepare(wg.compile(SOURCE, name).compile()))
 
 
-def _find(prepared: Prepared) -> dict[int, LaneLoop]:
+def _find(prepared: Prepared) -> dict[int, ChosenLoop]:
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
     return choose_lane_loops(version.program, shape, promises, prepared.symbols, version.inference)
@@ -305,7 +305,7 @@ def test_which_lanes_go_at_once(name: str, waits: bool) -> None:
         rounds = find_rounds(version.program, loop, kinds, shape, promises, prepared.symbols)
         assert rounds is not None
         costs = find_costs(
-            version.program, loop, kinds, shape, promises, prepared.symbols, rounds.paces, wide=False
+            version.program, loop, kinds, shape, promises, prepared.symbols, rounds, wide=False
         )
         assert costs.waits == waits
 

@@ -11,9 +11,7 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, worker_threads
 from tests.fuzz import ragged_programs
 from warpglass.codegen import BlockShape, Promises
-from warpglass.codegen.lane_loops.repeats import find_repeat
-from warpglass.codegen.lane_loops.rounds import find_rounds
-from warpglass.codegen.lane_loops.stores import choose_lane_loops, is_wide
+from warpglass.codegen.lane_loops.choose import ChosenLoop, choose_lane_loops
 from warpglass.codegen.passes import with_kinds
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
@@ -44,6 +42,7 @@ EACH(some, ROUNDS if (a[k] > 50) o[k] = s;)
 EACH(from_there, ROUNDS o[k] = a[first[i] + k - b];)
 EACH(to_there, ROUNDS o[first[i] + k] = 1;)
 EACH(columns, for (int k = 0; k < 9; k++) o[k * n + i] = a[k];)
+EACH(powers, ROUNDS o[k] = exp2f(a[k] * 0.01f + i);)
 """
 BLOCK, N = 96, 250  # the last block is partial, and so is its last warp
 TYPES = {"int": np.int32, "float": np.float32, "unsigned char": np.uint8, "double": np.float64}
@@ -53,19 +52,17 @@ def _compiled(name: str, type_: str = "int") -> wg.Kernel:
     return wg.compile(f"typedef {type_} T;\n{SOURCE}", name)
 
 
-def _loops(name: str, type_: str = "int") -> list[tuple[bool, int]]:
-    """Of the loops that lanes may run alone: whether several rounds are done at once, parts of a round."""
+def _chosen(name: str, type_: str = "int") -> list[ChosenLoop]:
     prepared = prepare(_compiled(name, type_).compile())
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
-    program, found = version.program, version.inference
-    loops: list[tuple[bool, int]] = []
-    for loop in choose_lane_loops(program, shape, promises, prepared.symbols, found).values():
-        rounds = find_rounds(program, loop, found.kinds, shape, promises, prepared.symbols)
-        assert rounds is not None
-        repeat = find_repeat(program, loop, rounds)
-        loops.append((is_wide(program, loop, rounds), 1 if repeat is None else repeat.times))
-    return sorted(loops)
+    chosen = choose_lane_loops(version.program, shape, promises, prepared.symbols, version.inference)
+    return list(chosen.values())
+
+
+def _loops(name: str) -> list[tuple[bool, int]]:
+    """Of the loops that lanes may run alone: whether several rounds are done at once, parts of a round."""
+    return sorted((one.wide, 1 if one.repeat is None else one.repeat.times) for one in _chosen(name))
 
 
 @pytest.mark.parametrize(
@@ -89,6 +86,14 @@ def _loops(name: str, type_: str = "int") -> list[tuple[bool, int]]:
 )
 def test_which_loops_lanes_run_alone(name: str, loops: list[tuple[bool, int]]) -> None:
     assert _loops(name) == loops
+
+
+@pytest.mark.parametrize(("name", "together"), [("scale", False), ("powers", True)])
+def test_lanes_stay_together_where_each_round_looks_up_tables(name: str, together: bool) -> None:
+    """If all have as many rounds: LLVM does not look up tables in vectors."""
+    costs = [one.costs for one in _chosen(name, "float")]
+    assert costs
+    assert all((32 * one.alone > one.together) == together for one in costs)
 
 
 def _parts(gap: int = 0, longest: int = 40) -> tuple[Any, Any]:
@@ -128,7 +133,7 @@ def _run(
 @pytest.mark.parametrize("tier", ["quick", "optimised"])
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize(
-    "name", ["fill", "fill_again", "numbers", "scale", "sums", "by_tens", "ahead", "from_there"]
+    "name", ["fill", "fill_again", "numbers", "scale", "sums", "by_tens", "ahead", "from_there", "powers"]
 )
 def test_results_are_the_references(
     name: str, type_: str, tier: str, monkeypatch: pytest.MonkeyPatch

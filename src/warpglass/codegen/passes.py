@@ -31,7 +31,7 @@ from ..program.passes import Pass, run_passes
 from .control.open_barriers import open_barriers
 from .few_lanes.find import find_few_lanes
 from .infer import Inference, infer_kinds
-from .lane_loops.stores import choose_lane_loops
+from .lane_loops.choose import choose_lane_loops
 from .machine.target import flushes
 from .memory.merged_checks import merge_checks
 from .memory.neighbours import find_neighbours

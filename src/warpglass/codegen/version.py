@@ -10,7 +10,7 @@ from ..program import Program
 from .control.clock import clock_readers
 from .few_lanes.find import FewRegion
 from .infer import Inference
-from .lane_loops.find import LaneLoop
+from .lane_loops.choose import ChosenLoop
 from .memory.merged_checks import VersionedRegion
 from .memory.neighbours import Neighbours
 from .memory.prefetch import Prefetch
@@ -35,7 +35,7 @@ class Version:
     inference: Inference = field(init=False)
     full: tuple[bool, ...] = field(init=False)  # blocks that always run with all lanes
     regions: Mapping[int, VersionedRegion] = field(default_factory=dict[int, VersionedRegion])  # by block
-    lane_loops: Mapping[int, LaneLoop] = field(default_factory=dict[int, LaneLoop])  # by header
+    lane_loops: Mapping[int, ChosenLoop] = field(default_factory=dict[int, ChosenLoop])  # by header
     few_lanes: Mapping[int, FewRegion] = field(default_factory=dict[int, FewRegion])  # by header
     neighbours: Mapping[int, Neighbours] = field(default_factory=dict[int, Neighbours])  # by step
     tiles: Tiles = field(default_factory=Tiles)  # the rows along which lanes walk

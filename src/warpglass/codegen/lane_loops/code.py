@@ -21,17 +21,17 @@ from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..values.value import Value
 from .buffers import LaneBuffers
-from .costs import Costs, find_costs
-from .ends import emit_ends, find_ends
-from .find import Group, LaneLoop
+from .choose import ChosenLoop
+from .ends import emit_ends
+from .find import Group
 from .joint import Joint, JointLane, joint_runners
 from .lane_rounds import LaneRounds
 from .one_lane import Runner
 from .preparation import Preparation
 from .ranges import LaneRanges
-from .repeats import Repeat, find_repeat
-from .rounds import Rounds, Walk, find_rounds
-from .stores import Meeting, is_wide, say_apart, short_rounds
+from .repeats import Repeat
+from .rounds import Walk
+from .stores import Meeting, say_apart, short_rounds
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
@@ -42,27 +42,16 @@ _ORDERED = 48
 class LaneCode:
     """Emits the loops of one program; `slots` are the stack slots that they need."""
 
-    def __init__(self, program: Program, loops: Mapping[int, LaneLoop], warp: Steps, dispatch: Dispatch):
+    def __init__(self, program: Program, loops: Mapping[int, ChosenLoop], warp: Steps, dispatch: Dispatch):
         self.loops = loops
         self._program = program
         self._warp = warp
         self._dispatch = dispatch
         self._builder: Builder = warp.lanes.builder
         self._slots: list[str] = []
-        self.rounds: dict[int, Rounds] = {}  # of loops, by header
-        self.costs: dict[int, Costs] = {}
         if loops:
             lanes = warp.lanes
             assert isinstance(lanes, FastLanes)
-            for header, loop in loops.items():
-                shape, promises, kinds = lanes.shape, lanes.promises, warp.registers.kinds
-                found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
-                assert found is not None, "others are not chosen"
-                self.rounds[header] = found
-                wide = is_wide(program, loop, found)
-                self.costs[header] = find_costs(
-                    program, loop, kinds, shape, promises, warp.symbols, found.paces, wide=wide
-                )
             self.alone = Runner.alone(lanes, warp.registers, warp.symbols)
             self.joint = joint_runners(lanes, warp.registers, warp.symbols)
 
@@ -84,26 +73,24 @@ class LaneCode:
 class _Attempt:
     """One loop's code."""
 
-    def __init__(self, code: LaneCode, loop: LaneLoop):
+    def __init__(self, code: LaneCode, chosen: ChosenLoop):
         self.code = code
-        self.loop = loop
+        self.chosen = chosen
+        self.loop = loop = chosen.loop
         self.b = code._builder
         self.dispatch = code._dispatch
         self.name = f"alone{loop.header}"
-        self.costs = code.costs[loop.header]
-        rounds = code.rounds[loop.header]
+        self.costs, rounds = chosen.costs, chosen.rounds
         self.buffers = LaneBuffers(self.b, self.name, loop, code._slots)
         self.ranges = LaneRanges(code.alone.lane.access, self.buffers.scalars)
         self.steps = code._program.blocks[loop.header].steps
-        self.wide = is_wide(code._program, loop, rounds)
-        self.repeat = find_repeat(code._program, loop, rounds) if self.wide else None
+        self.wide, self.repeat = chosen.wide, chosen.repeat
         times = 1 if self.repeat is None else self.repeat.times
         ordered = len(self.steps) <= _ORDERED and not self.wide
         self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
         # Registers whose last values are known in front of the loop.
-        self.known = loop.kept.intersection(find_ends(code._program, loop, rounds))
-        walked = {step for walk in rounds.walks for step in walk.steps}
-        self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
+        self.known = loop.kept.intersection(chosen.ends)
+        self.groups = [group for group in loop.groups if rounds.walked.isdisjoint(group.steps)]
         self.misses: list[tuple[str, Sequence[tuple[Group, str]]]] = []  # label, groups with addresses
         self.said = say_apart(self.b, rounds.walks) if loop.stores else {}
         self.joint = self._find_joint()
@@ -205,9 +192,9 @@ class _Attempt:
         assert isinstance(lanes, FastLanes)
         registers, symbols = code._warp.registers, code._warp.symbols
         preparation, mask, known = self.preparation, self.preparation.mask, sorted(self.known)
-        ends = emit_ends(
-            code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after
-        )
+        numbers = frozenset[int]().union(*(self.chosen.ends[name] for name in known))
+        steps = [step for step in self.steps if step.number in numbers]
+        ends = emit_ends(steps, known, rounds.rounds, lanes, registers, symbols, preparation.after)
         plan = preparation.plan()
         for name in known:
             whole = b.vector(registers.types[name])

@@ -7,13 +7,14 @@ does its own. So it depends on how many rounds there are, which is known in fron
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...isa.lanes import Outline
+from ...isa.lanes import Outline, Table
 from ...isa.types import BITS, LLVM_TYPE, is_float
 from ...program import Program, Step
 from ..builder import Builder
+from ..machine.target import gathers_quickly
 from ..memory.neighbours import find_neighbours
 from ..operands import Operands, Symbols
 from ..shape import BlockShape, Promises
@@ -22,18 +23,22 @@ from ..values.results import Result
 from ..values.value import Value
 from .find import LaneLoop, are_apart, reached
 from .joint import LANES
+from .rounds import Rounds
 
 # Eighths of a processor's cycle, as measured on Sapphire Rapids. For one lane: an instruction, of which few
 # are left when LLVM is through, a load, a division, and what it takes to begin and to end, which the
-# processor cannot foresee. For all lanes: an instruction on 32 bits and on 64, a load, a division, a round.
+# processor cannot foresee. For all lanes: an instruction on 32 bits and on 64, a load, one from behind what
+# was loaded before, a division, a round.
 _STEP, _LOAD, _DIVISION, _LANE = 1, 8, 32, 96
+# What a function that is interpolated takes one lane for each of its tables: each step waits for the last.
+_LOOK_UP = 96
 # After which time an operation has the result that the next round's waits for: on floats, a product of
 # integers, another.
 _FLOAT, _PRODUCT, _INTEGER = 32, 24, 8
 _PRODUCTS = frozenset(("mul", "mad"))
 # Of what a lane's round takes, up to which part its instructions keep the processor busy while one waits.
 _SHORT = 0.9
-_WIDE, _GATHER, _DIVISIONS, _ROUND = {32: 10, 64: 20}, 480, {32: 256, 64: 768}, 400
+_WIDE, _GATHER, _NEXT, _DIVISIONS, _ROUND = {32: 10, 64: 20}, 480, 300, {32: 256, 64: 768}, 200
 _DIVIDING = frozenset(("fdiv", "llvm.sqrt", "udiv", "sdiv", "urem", "srem"))
 _MOST_ROUNDS = (1 << 16) - 1  # that are counted
 # Rounds of a lane, in the mean, from which on several go at once: it has more ends that are not foreseen.
@@ -90,13 +95,13 @@ def find_costs(
     shape: BlockShape,
     promises: Promises,
     symbols: Symbols,
-    even: Collection[str],
+    rounds: Rounds,
     *,
     wide: bool,
 ) -> Costs:
-    """What a round of a loop takes in which registers move on evenly.
+    """What one of a loop's rounds takes.
 
-    One that is `wide` is done with others in vectors.
+    One that is `wide` is done with others in vectors, unless it looks up tables.
     """
     steps = program.blocks[loop.header].steps
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
@@ -108,8 +113,13 @@ def find_costs(
             operands.results(step)
         else:
             own = neighbours.get(step.number)
-            lanes.load_once(step, kinds, found=own is not None and own.first != step.number)
-    carried = reached(steps, set(loop.read & loop.written).difference(even))
+            lanes.load_once(
+                step,
+                kinds,
+                found=own is not None and own.first != step.number,
+                walks=step.number in rounds.walked,
+            )
+    carried = reached(steps, set(loop.read & loop.written).difference(rounds.paces))
     chain = [
         step for step in steps if not (carried.isdisjoint(step.reads) or carried.isdisjoint(step.writes))
     ]
@@ -117,7 +127,7 @@ def find_costs(
     # In chains of integers, which are shorter, the next lane's mostly begins early enough, and LLVM may
     # compute them in another order.
     floats = frozenset(step.number for step in chain if _latency(step, types) == _FLOAT)
-    if wide:
+    if wide and not lanes.looks_up:  # in tables LLVM does so lane by lane
         return Costs(lanes.alone // _AT_ONCE, lanes.alone // _AT_ONCE, lanes.together, waits=False)
     alone, several = max(lanes.alone, _FLOAT * len(floats)), max(lanes.alone, latency // LANES)
     return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone, floats)
@@ -148,6 +158,7 @@ class _Work(FactLanes):
     def __init__(self, shape: BlockShape, promises: Promises):
         super().__init__(shape, promises)
         self.alone, self.together = 0, _ROUND
+        self.looks_up = False
 
     def _made(self, found: Result, name: str, type_: str = "") -> Value:
         made = found[1]
@@ -163,9 +174,16 @@ class _Work(FactLanes):
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
-    def load_once(self, step: Step, kinds: Mapping[str, Value], *, found: bool) -> None:
+    def look_up(self, table: Table, index: Value) -> Value:
+        self.looks_up = True
+        self.alone += _LOOK_UP
+        self.together += _WIDE[32]
+        return super().look_up(table, index)
+
+    def load_once(self, step: Step, kinds: Mapping[str, Value], *, found: bool, walks: bool) -> None:
         """Count a load or store: a gather or scatter if each lane has a place of its own.
 
+        Where lanes walk on evenly, they find most of it in the nearest cache.
         What is `found` in a word that was gathered (memory/neighbours.py) is cut out of it.
         """
         access, base = step.match.load_or_store, step.address_register
@@ -174,4 +192,5 @@ class _Work(FactLanes):
         count = max(len(step.writes), 1)
         near = kind is not None and kind.offsets is not None and not are_apart(kind.offsets)
         self.alone += _LOAD * count
-        self.together += _WIDE[32] if found else _LOAD if near else _GATHER * count
+        gather = _NEXT if walks and gathers_quickly() else _GATHER
+        self.together += _WIDE[32] if found else _LOAD if near else gather * count

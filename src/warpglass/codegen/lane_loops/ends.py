@@ -6,7 +6,7 @@ instructions: they are run on the registers as that round begins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from ...isa.types import LLVM_TYPE
@@ -76,20 +76,16 @@ class AheadSteps(Steps):
 
 
 def emit_ends(
-    program: Program,
-    loop: LaneLoop,
-    rounds: Rounds,
+    steps: Sequence[Step],
     names: Iterable[str],
+    rounds: Rounds,
     lanes: FastLanes,
     registers: Registers,
     symbols: Symbols,
     after: str,
 ) -> dict[str, Value]:
-    """What registers will hold in lanes that have `after` (i64) rounds behind the first one."""
+    """What registers that steps compute will hold after so many rounds (i64) behind the first one."""
     b = lanes.builder
-    ends, names = find_ends(program, loop, rounds), tuple(names)
-    numbers = frozenset[int]().union(*(ends[name] for name in names))
-    steps = [step for step in program.blocks[loop.header].steps if step.number in numbers]
     counts = {"i64": Value("i64", after)}
     counts["i32"] = Value("i32", b.value(f"trunc {b.vector('i64')} {after} to {b.vector('i32')}"))
     ahead = Ahead(registers, {})

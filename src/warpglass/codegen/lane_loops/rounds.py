@@ -125,6 +125,11 @@ class Rounds:
     paces: Mapping[str, int]
     staying: Mapping[str, tuple[int, str]]
 
+    @property
+    def walked(self) -> frozenset[int]:
+        """The accesses, by step, that move on evenly."""
+        return frozenset(step for walk in self.walks for step in walk.steps)
+
 
 def find_rounds(
     program: Program,

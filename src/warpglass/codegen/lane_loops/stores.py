@@ -11,71 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...program import Program
 from ..builder import Builder
-from ..counting import is_short
-from ..infer import Inference
-from ..machine.target import gathers_quickly
-from ..operands import Symbols
-from ..shape import BlockShape, Promises
-from .ends import find_ends
-from .find import LaneLoop, find_lane_loops
-from .repeats import find_repeat, hands_nothing_on
-from .rounds import Rounds, Walk, find_rounds
-
-# Bytes by which stores move on at most in a round: lanes further apart than that mostly lie side by side.
-_LINE = 64
-
-
-def choose_lane_loops(
-    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, found: Inference
-) -> dict[int, LaneLoop]:
-    """The loops that lanes run alone, by their headers: their rounds are known, their stores allow it.
-
-    What an unrolled loop leaves over has few rounds, which quick gathers serve sooner.
-    """
-    loops = find_lane_loops(program, found)
-    chosen: dict[int, LaneLoop] = {}
-    for header, loop in loops.items():
-        rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
-        if rounds is None:
-            continue
-        if loop.stores:
-            if not _is_even(loop, rounds):
-                continue
-            # What lanes store at known distances from each other can be put down together (row_stores.py).
-            base = next(group.base for group in loop.groups if group.base in loop.written)
-            assert base is not None
-            if found.offsets(base) is not None and not is_wide(program, loop, rounds):
-                continue
-        elif gathers_quickly() and is_short(program, found.kinds, {header}):
-            continue
-        chosen[header] = loop
-    return chosen
-
-
-def is_wide(program: Program, loop: LaneLoop, rounds: Rounds) -> bool:
-    """Whether LLVM does many of a loop's rounds at once: they store side by side and hand nothing on."""
-    if (
-        not loop.stores
-        or not hands_nothing_on(loop, rounds)
-        or loop.kept - set(find_ends(program, loop, rounds))
-    ):
-        return False
-    side_by_side = all(walk.pace == walk.size for walk in rounds.walks if walk.writes)
-    return side_by_side or find_repeat(program, loop, rounds) is not None
-
-
-def _is_even(loop: LaneLoop, rounds: Rounds) -> bool:
-    """Whether all accesses move on evenly, stores along lines, and what is to stay is nowhere stored into."""
-    walked = {step for walk in rounds.walks for step in walk.steps}
-    stored = {walk.array for walk in rounds.walks if walk.writes}
-    staying = {step for step, _ in rounds.staying.values()}
-    return all(walked.issuperset(group.steps) for group in loop.groups) and not any(
-        walk.array in stored
-        and (staying.intersection(walk.steps) or walk.pace > max(_LINE, walk.span + walk.size))
-        for walk in rounds.walks
-    )
+from .rounds import Walk
 
 
 def say_apart(b: Builder, walks: Sequence[Walk]) -> dict[int, str]:
