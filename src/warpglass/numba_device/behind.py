@@ -1,13 +1,16 @@
-"""Work that streams do while the host goes on: a kernel that waits for something, and what comes after it.
+"""Work that streams do while the host goes on: kernels that leave cores free or wait, and what comes after.
 
-Work is done when it is asked for, and no program can tell, but one whose kernel looks at a place in memory
-until the host, or a kernel of another stream, has written there. Such a kernel is launched in a thread, and
-if it does not end soon, the launch returns. Until it has ended
+Most work is done when it is asked for. A kernel that looks at a place in memory until the host, or a kernel
+of another stream, has written there is launched in a thread, and if it does not end soon, the launch returns.
+One of a stream of the program's that takes long and leaves cores free is launched in a thread, too, and its
+launch returns at once. Until it has ended
 
 * work of its stream queues up behind it, that of other streams is done as ever;
 * functions of `ALONGSIDE` do what they do at any time, and queries answer that it is not ready;
 * those of `OF_DEFAULT` wait for its end if the default stream would;
 * those that synchronise wait for the work that they are about, and all others for all work.
+
+Where a kernel has failed, what is left is not done, but for what a program is told by.
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from queue import SimpleQueue
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from .results import Refusal
 
-_SOON = 0.1  # seconds that a launch waits for a kernel that may wait for the host
+SOON = 0.1  # seconds that a launch waits for a kernel that may wait for the host
 _DEFAULT = (0, 1, 2)  # handles of the default streams
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 
@@ -65,7 +70,7 @@ class Work:
     """Something that a stream is to do, `begun` once nothing in front of it is left.
 
     It comes after what was there before it in its stream, and in streams that the default stream waits for;
-    with `last`, after all that was there.
+    with `last`, after all that was there. With `always` it is done on a device that is broken, too.
     """
 
     stream: int
@@ -73,6 +78,7 @@ class Work:
     do: Callable[[], None]
     after: Work | None = None
     last: bool = False
+    always: bool = False
     begun: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -83,11 +89,26 @@ class Work:
         return _in_order(self.stream, self.flags, earlier.stream, earlier.flags)
 
 
+class Aside(Protocol):
+    """Launches of machine code, of which there are none from `enter` to `leave`."""
+
+    def enter(self) -> None:
+        """No more from now on; returns when none is under way."""
+        ...
+
+    def leave(self) -> None:
+        """As before."""
+        ...
+
+
 class Behind:
     """The work of one device that is not done yet; most of the time there is none."""
 
-    def __init__(self) -> None:
+    def __init__(self, aside: Aside, broken: Callable[[], bool]) -> None:
+        """`broken` says whether the device does no more work, since a kernel has failed."""
         self.busy = False
+        self._aside, self._broken = aside, broken
+        self._threads = _Threads()
         self._works: list[Work] = []  # as they were asked for
         self._failed: Refusal | None = None
         self._waiters = 0
@@ -105,19 +126,23 @@ class Behind:
         *,
         after: Work | None = None,
         last: bool = False,
+        always: bool = False,
+        patience: float = 0,
     ) -> Work:
-        """Do the work of a stream behind what is here, or begin with it and wait a little for its end.
+        """Do the work of a stream behind what is here, or begin with it and wait for its end for `patience`.
 
-        Raises Refusal if it is refused at once.
+        Raises Refusal if it is refused within these seconds.
         """
-        work = Work(_named(stream), flags, do, after, last)
+        work = Work(_named(stream), flags, do, after, last, always)
         with self._changing:
+            if not self.busy:
+                self._aside.enter()
             self._works.append(work)
             self.busy = True
             ready = self._begin()
         if work in ready:
-            threading.Thread(target=self._run, args=(work,), daemon=True).start()
-            if work.ended.wait(_SOON):
+            self._threads.run(self._run, work)
+            if patience and work.ended.wait(patience):
                 self._tell()
         return work
 
@@ -178,7 +203,8 @@ class Behind:
         _here.works = True
         while work is not None:
             try:
-                work.do()
+                if work.always or not self._broken():
+                    work.do()
             except Refusal as refusal:
                 self._failed = self._failed or refusal
             except Exception:
@@ -187,16 +213,41 @@ class Behind:
             with self._changing:
                 self._works.remove(work)
                 self.busy = bool(self._works)
+                if not self.busy:
+                    self._aside.leave()
                 ready = self._begin()
             work.ended.set()
             for other in ready[1:]:
-                threading.Thread(target=self._run, args=(other,), daemon=True).start()
+                self._threads.run(self._run, other)
             work = ready[0] if ready else None
 
     def _tell(self) -> None:
         failed, self._failed = self._failed, None
         if failed is not None:
             raise failed
+
+
+class _Threads:
+    """Threads that wait for work; there are as many as ever had some at once."""
+
+    def __init__(self) -> None:
+        self._idle: list[SimpleQueue[tuple[Callable[[Work], None], Work]]] = []
+
+    def run(self, function: Callable[[Work], None], work: Work) -> None:
+        """Let a thread do it."""
+        try:
+            jobs = self._idle.pop()
+        except IndexError:
+            jobs = SimpleQueue()
+            threading.Thread(target=self._serve, args=(jobs,), name="warpglass-stream", daemon=True).start()
+        jobs.put((function, work))
+
+    def _serve(self, jobs: SimpleQueue[tuple[Callable[[Work], None], Work]]) -> None:
+        while True:
+            function, work = jobs.get()
+            function(work)
+            del work
+            self._idle.append(jobs)
 
 
 _here = threading.local()  # `works` is True in threads that do work

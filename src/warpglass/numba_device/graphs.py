@@ -178,7 +178,7 @@ def run_all(device: VirtualDevice, nodes: Iterable[Node]) -> None:
     """Do the work of nodes in their order."""
     for node in nodes:
         if node.enabled:
-            device.check()  # a kernel that failed has ended the rest
+            device.check_health()  # a kernel that failed has ended the rest
             node.work.run(device)
 
 

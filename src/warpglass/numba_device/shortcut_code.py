@@ -190,7 +190,10 @@ entry:
   %mixed = mul i64 %xy, 31
   %other = mul i64 %zx, 7
   %sum.1 = add i64 %handle, %mixed
-  %sum = add i64 %sum.1, %other
+  %sum.2 = add i64 %sum.1, %other
+  %stream.handle = lshr i64 %stream, 4
+  %of.stream = mul i64 %stream.handle, 13
+  %sum = add i64 %sum.2, %of.stream
   %shifted = lshr i64 %sum, 32
   %folded = xor i64 %sum, %shifted
   %index = and i64 %folded, $last_record

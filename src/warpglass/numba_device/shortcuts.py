@@ -88,7 +88,7 @@ class Shortcuts:
         self._addresses = dict(zip(names, found, strict=True))
         words = len(STATE) + len(REMEMBERED)
         self._state = (ctypes.c_uint64 * words).from_address(self._addresses["state"])
-        self._change, self._enter, self._leave = map(self._function, ("change", "enter", "leave"))
+        self._change, self.enter, self.leave = map(self._function, ("change", "enter", "leave"))
         self._publish, self._answer = self._function("publish"), self._function("answer")
         self._told = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)(self._tell)
         library = ctypes.CDLL(None)
@@ -142,11 +142,11 @@ class Shortcuts:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Let Python make a launch: none is made by machine code meanwhile."""
-        self._enter()
+        self.enter()
         try:
             yield
         finally:
-            self._leave()
+            self.leave()
 
     # ------------------------------------------------------------------------------------ answers
     def remember(self, name: str, arguments: Sequence[int]) -> None:
@@ -227,8 +227,9 @@ class Shortcuts:
 
 def _record_of(key: LaunchKey) -> int:
     """A launch's place in the table, as machine code finds it."""
-    function, grid, block, _, _ = key
-    mixed = (function >> 4) + 31 * (grid[0] | grid[1] << 32) + 7 * (grid[2] | block[0] << 32) & _WORD
+    function, grid, block, _, stream = key
+    mixed = (function >> 4) + 31 * (grid[0] | grid[1] << 32) + 7 * (grid[2] | block[0] << 32)
+    mixed = mixed + 13 * (stream >> 4) & _WORD
     return (mixed ^ mixed >> 32) % RECORDS
 
 

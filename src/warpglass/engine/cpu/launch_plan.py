@@ -99,6 +99,10 @@ class LaunchPlan:
         """Whether it has so few blocks that they run on one thread unless they take long."""
         return 1 < len(self.blocks) < _SMALL_GRID
 
+    def beside(self) -> LaunchPlan:
+        """The same with buffers of its own, for a launch that is made while this one's are in use."""
+        return replace(self, executable=self.executable.free(), system=self.system.again())
+
     @property
     def left(self) -> range | None:
         """The blocks that small code has left to better code, if it has any."""
