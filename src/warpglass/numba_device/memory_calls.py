@@ -167,7 +167,7 @@ def cuIpcOpenMemHandle(device: VirtualDevice, address: Address, handle: IpcHandl
 
 # ---------------------------------------------------------------------------------------- copying
 _Place = Callable[[VirtualDevice, int, int], int]
-_LONG = 1 << 20  # bytes of a copy that the host need not wait for
+LONG = 1 << 20  # bytes of a copy that the host need not wait for
 
 
 def _copy(device: VirtualDevice, target: tuple[_Place, int], source: tuple[_Place, int], size: int) -> None:
@@ -213,7 +213,7 @@ def _copier(to: _Place, of: _Place) -> Callable[[Function], Function]:
             source = _Kept(ctypes.string_at(source, size))
         return (target, source, size, *rest)
 
-    return lambda function: and_async(still(call(function)), staged, lambda arguments: arguments[2] >= _LONG)
+    return lambda function: and_async(still(call(function)), staged, lambda arguments: arguments[2] >= LONG)
 
 
 @_copier(either_place, either_place)
