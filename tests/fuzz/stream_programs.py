@@ -1,9 +1,9 @@
 """Random programs of several streams: `attempt(number)` is what watched.py tries.
 
-A program launches kernels, copies and fills in blocking streams, streams that are not and the default stream,
-orders what depends on each other by events, host functions, graphs and synchronisation, and leaves the rest
-to run at once. Whatever runs when, all memory and all that was copied to the host is as if each thing had been
-done when it was asked for, and host functions of a stream come in order.
+A program launches kernels, copies, fills and graphs in blocking streams, others and the default stream,
+orders what depends on each other by events and synchronisation, and leaves the rest to run at once. Whatever
+runs when, all memory and all that was copied to the host is as if each thing had been done when it was asked
+for, and host functions of a stream come in order.
 
 The program is the driver's: it is asked by its functions in C. Who knows that what has ended is told by sets:
 of each stream, and of the host, all operations that surely come before its next one.
@@ -105,7 +105,7 @@ def _mixing(rounds: int) -> tuple[int, int, int]:
 
 
 class Program:
-    """One program, which is run as it is made up; `memory` is what the buffers hold if all is done in turn."""
+    """One program, which is run as it is made up; `memory` is what buffers hold if all is done in turn."""
 
     def __init__(self, number: int):
         self.rng = rng = random.Random(number)
@@ -185,7 +185,9 @@ class Program:
     def mix(self, stream: int, handle: int, out: int, other: int) -> None:
         """A kernel that changes a buffer by another."""
         seed, rounds, grid = self.rng.getrandbits(32), self.rng.choice(_ROUNDS), self.rng.randrange(1, 4)
-        self._launch(0, grid, handle, [(self.buffers[out], 8), (self.buffers[other], 8), (seed, 4), (rounds, 4)])
+        self._launch(
+            0, grid, handle, [(self.buffers[out], 8), (self.buffers[other], 8), (seed, 4), (rounds, 4)]
+        )
         part = slice(0, 32 * grid)
         a, b, c = _mixing(rounds)
         x, y = self.memory[out][part].astype(np.uint64) ^ seed, self.memory[other][part].astype(np.uint64)
@@ -243,7 +245,7 @@ class Program:
             found = np.zeros(SIZE, np.uint32)
         else:
             address = made("cuMemAllocHost_v2", 4 * SIZE)
-            found = np.frombuffer((ctypes.c_uint32 * SIZE).from_address(address), np.uint32)
+            found = np.ctypeslib.as_array((ctypes.c_uint32 * SIZE).from_address(address))
         self.kept.append(found)
         return found
 

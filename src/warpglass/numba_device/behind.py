@@ -19,15 +19,15 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from queue import SimpleQueue
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Protocol
 
 from .results import Refusal
 
-SOON = 0.1  # seconds that a launch waits for a kernel that may wait for the host
+_SOON = 0.1  # seconds that a launch waits for a kernel that may wait for the host
 _DEFAULT = (0, 1, 2)  # handles of the default streams
-_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+NON_BLOCKING = 1  # CU_STREAMNON_BLOCKING
 
 # Functions of the driver and the runtime, without `cu` and `cuda`, that wait for no work, or that find out by
 # themselves whether they have to.
@@ -70,21 +70,23 @@ class Work:
     """Something that a stream is to do, `begun` once nothing in front of it is left.
 
     It comes after what was there before it in its stream, and in streams that the default stream waits for;
-    with `last`, after all that was there. With `always` it is done on a device that is broken, too.
+    with `last`, after all that was there. With `always` it is done on a device that is broken, too. One that
+    `waits` may not end by itself.
     """
 
     stream: int
     flags: int
     do: Callable[[], None]
-    after: Work | None = None
+    after: tuple[Work, ...] = ()
     last: bool = False
     always: bool = False
+    waits: bool = False
     begun: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
 
     def comes_after(self, earlier: Work) -> bool:
         """Whether this waits for work that was there before it."""
-        if self.last or earlier is self.after:
+        if self.last or earlier in self.after:
             return True
         return _in_order(self.stream, self.flags, earlier.stream, earlier.flags)
 
@@ -124,16 +126,16 @@ class Behind:
         flags: int,
         do: Callable[[], None],
         *,
-        after: Work | None = None,
+        after: tuple[Work, ...] = (),
         last: bool = False,
         always: bool = False,
-        patience: float = 0,
+        waits: bool = False,
     ) -> Work:
-        """Do the work of a stream behind what is here, or begin with it and wait for its end for `patience`.
+        """Do the work of a stream behind what is here; if that begins at once and `waits`, wait a little.
 
-        Raises Refusal if it is refused within these seconds.
+        Raises Refusal if it is refused meanwhile.
         """
-        work = Work(_named(stream), flags, do, after, last, always)
+        work = Work(_named(stream), flags, do, after, last, always, waits)
         with self._changing:
             if not self.busy:
                 self._aside.enter()
@@ -142,7 +144,7 @@ class Behind:
             ready = self._begin()
         if work in ready:
             self._threads.run(self._run, work)
-            if patience and work.ended.wait(patience):
+            if waits and work.ended.wait(_SOON):
                 self._tell()
         return work
 
@@ -161,6 +163,20 @@ class Behind:
             works = list(self._works)
         self._wait(works)
 
+    def finish(self) -> None:
+        """The process ends: wait for what ends by itself, as long as there is memory for it to work on."""
+        while True:
+            with self._changing:
+                running = next((work for work in self._works if work.begun and not work.waits), None)
+            if running is None:
+                return
+            running.ended.wait()
+
+    @property
+    def here(self) -> bool:
+        """Whether this thread does such work."""
+        return getattr(_here, "works", False)
+
     def settle_stream(self, stream: int, flags: int) -> None:
         """Wait until the work is done that a stream's next would wait for. Raises Refusal as `settle`."""
         self._wait(self._of(stream, flags))
@@ -170,7 +186,7 @@ class Behind:
         self._wait([work])
 
     def _wait(self, works: list[Work]) -> None:
-        if getattr(_here, "works", False):  # this is work itself
+        if self.here:  # this is work itself
             return
         with self._changing:
             self._waiters += 1
@@ -261,4 +277,4 @@ def _in_order(stream: int, flags: int, other: int, its_flags: int) -> bool:
     """Whether work of two streams, by `_named`, is done one after the other."""
     if stream == other:
         return True
-    return (stream == 0 and not its_flags & _NON_BLOCKING) or (other == 0 and not flags & _NON_BLOCKING)
+    return (stream == 0 and not its_flags & NON_BLOCKING) or (other == 0 and not flags & NON_BLOCKING)

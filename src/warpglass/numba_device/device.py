@@ -200,7 +200,7 @@ class VirtualDevice:
 
     # ------------------------------------------------------------------------------------ work
     def launch(self, launch: Launch) -> float:
-        """Make a launch; returns seconds. What goes wrong while it runs shows at the next call, as on a GPU."""
+        """Make a launch; returns seconds. What goes wrong meanwhile shows at the next call, as on a GPU."""
         with self._refusing(), self.shortcuts.aside(), self.memory.launching():
             return self.run(launch).seconds
         return 0.0

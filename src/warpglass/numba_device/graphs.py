@@ -222,6 +222,11 @@ class Executable:
     flags: int = 0
     conditions: tuple[Condition, ...] = ()
 
+    def reset(self) -> None:
+        """Make its conditions what a launch begins with."""
+        for condition in self.conditions:
+            condition.reset()
+
     def node_of(self, original: Node) -> Node:
         """Its copy of a graph's node. Raises Refusal."""
         for node in all_nodes(self.graph):

@@ -12,7 +12,6 @@ from ..engine.cpu.replay import is_short
 from ..engine.cpu.thread_pool import thread_count
 from ..engine.launch.backend import Dim3, Launch
 from ..models.occupancy import Demand, occupancy
-from .behind import SOON
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
 from .device_launches import launch_all
@@ -139,7 +138,16 @@ class KernelLaunch:
 
     def run(self, device: VirtualDevice) -> None:
         """Launch the kernel."""
-        launch_all(device, device.get(self.function, LoadedKernel), self.launch(device))
+        launch, behind = self.launch(device), device.behind
+        if behind.here:
+            launch = replace(launch, alongside=behind.awaited)
+        launch_all(device, device.get(self.function, LoadedKernel), launch)
+
+    def leaves_cores(self, device: VirtualDevice) -> bool:
+        """Whether it leaves cores to other work for long, as far as that is known."""
+        kernel = device.get(self.function, LoadedKernel)
+        seconds = kernel.seconds_of(self.given.grid, self.given.block)
+        return seconds is not None and seconds >= LONG
 
 
 def kernel_work(
@@ -175,8 +183,7 @@ def launch(
         if later is not None:
             later = replace(later, alongside=behind.awaited)
             do = partial(launch_all, device, kernel, later)
-            patience = SOON if waits else 0
-            behind.put(given.stream, stream.flags, do, last=watched, patience=patience)
+            behind.put(given.stream, stream.flags, do, last=watched, waits=waits)
             return
         behind.settle()
     launch_all(device, kernel, made)
@@ -199,7 +206,7 @@ def _leaves_cores(device: VirtualDevice, kernel: LoadedKernel, given: Configurat
     """
     if given.stream in DEFAULT_STREAMS or prod(given.grid) >= thread_count() or kernel.module.launches:
         return False
-    facts, seconds = kernel.prepared.facts, kernel.seconds_of(launch)
+    facts, seconds = kernel.prepared.facts, kernel.seconds_of(launch.grid, launch.block)
     if facts.services or (seconds is not None and seconds < LONG):
         return False
     if seconds is None:

@@ -282,9 +282,9 @@ class LoadedKernel:
             cluster=cluster,
         )
 
-    def seconds_of(self, launch: Launch) -> float | None:
+    def seconds_of(self, grid: Dim3, block: Dim3) -> float | None:
         """How long the last launch with this grid and block has taken; None if that is not known."""
-        return self._seconds.get((launch.grid, launch.block))
+        return self._seconds.get((grid, block))
 
     def note_seconds(self, launch: Launch, seconds: float) -> None:
         """A launch has taken so long, which is remembered of grids that may leave cores free."""
@@ -302,7 +302,7 @@ class LoadedKernel:
             again = self.launch(launch.grid, launch.block, launch.shared, parameters)
             if code >= BEGUN:
                 self.note_seconds(again, device.launch(replace(again, begun=code - BEGUN)))
-                if (self.seconds_of(again) or 0) >= LONG:  # the next one is a thread's
+                if (self.seconds_of(again.grid, again.block) or 0) >= LONG:  # the next one is a thread's
                     device.shortcuts.change()
             else:
                 device.failed(replay.explain(code, again))

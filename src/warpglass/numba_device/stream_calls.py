@@ -222,8 +222,8 @@ def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flag
     if awaited.captured is not None:
         waiting.captured = awaited.captured
         waiting.ends += [node for node in awaited.ends if node not in waiting.ends]
-    elif awaited.awaited:
-        device.behind.put(stream, waiting.flags, lambda: None, after=awaited.record)
+    elif awaited.awaited and awaited.record is not None:
+        device.behind.put(stream, waiting.flags, lambda: None, after=(awaited.record,))
 
 
 @still
