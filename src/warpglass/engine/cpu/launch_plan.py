@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf, prod
 from typing import Any
@@ -55,6 +55,8 @@ _MOST_WATCHED = 256
 _MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
+# Numbers that have come twice in a row, of launches that differ in numbers: more than there are versions.
+_REPEATED = 64
 _DOUBLE = struct.Struct("d")
 # Types of which equal values are the same to a kernel, and others that a key has by their bytes.
 _BY_VALUE = frozenset([int, bool, type(None), *[np.dtype(char).type for char in "bBhHiIlLqQ"]])
@@ -204,12 +206,16 @@ def _taken_at_once(blocks: int, workers: int, together: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A plan, and what must still be so for it to hold."""
+    """A plan, and what must still be so for it to hold.
+
+    With `parameters` it is that of launches that differ in numbers, for those with these.
+    """
 
     plan: LaunchPlan
     compiled: object  # alive, so that its id is its own
     general: Executable
     hot: bool  # whether the general one was, when this was planned
+    parameters: bytes | None = None
 
     @property
     def holds(self) -> bool:
@@ -220,11 +226,12 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Lasting:
-    """A plan for launches that differ in numbers, and the numbers of the latest."""
+    """A plan for launches that differ in numbers, the numbers of the latest, and those that came twice."""
 
     kept: _Kept
     baked: object  # what the code takes for granted of parameters
     latest: Hashable
+    repeated: set[Hashable] = field(default_factory=set)
 
 
 class PlanCache:
@@ -242,12 +249,12 @@ class PlanCache:
         """
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
-        if kept is not None and not kept.holds:
+        if key is not None and kept is not None and not kept.holds:
             del self._kept[key]
             kept = None
         if kept is None:
             return key, *self._find_lasting(launch, key)
-        return key, kept.plan if self._heap.unused else None, None
+        return (key, kept.plan, kept.parameters) if self._heap.unused else (key, None, None)
 
     def _find_lasting(self, launch: Launch, key: Key | None) -> tuple[LaunchPlan | None, bytes | None]:
         """A plan for launches that differ in numbers, and this one's parameters.
@@ -263,17 +270,17 @@ class PlanCache:
         prepared = plan.prepared
         values, parameters = _given(launch, plan)
         repeats, found.latest = numbers == found.latest, numbers
-        if prepared.baked(values) != found.baked:
+        if prepared.structural and prepared.baked(values) != found.baked:
             return None, None
-        if not (repeats or prepared.has_versions):
+        if repeats and len(found.repeated) < _REPEATED:
+            found.repeated.add(numbers)
+        if numbers not in found.repeated:  # there is no version for them
             return plan, parameters
         code, settled = prepared.specialised(general, launch.grid, values)
         if code is not general:
             return None, None
         if settled and repeats:
-            plan = replace(plan, laid=replace(plan.laid, parameters=parameters))
-            _put(self._kept, key, _Kept(plan, launch.compiled, general, general.tiers.hot))
-            return plan, None
+            _put(self._kept, key, _Kept(plan, launch.compiled, general, general.tiers.hot, parameters))
         return plan, parameters
 
     def keep(

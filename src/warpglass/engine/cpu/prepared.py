@@ -342,11 +342,6 @@ class Prepared:
         in_background(job, "compiler")
         return small
 
-    @property
-    def has_versions(self) -> bool:
-        """Whether there are versions for launches that repeat their integers, or are about to be."""
-        return self._specialisations.some
-
     def specialised(
         self, general: Executable, grid: Dim3, values: Sequence[object]
     ) -> tuple[Executable, bool]:

@@ -187,7 +187,7 @@ class Binder:
         `block` is the other's. Raises ArgumentError.
         """
         values: list[Any] = list(self.layout.format.unpack(block))
-        first = 0
+        first, masks = 0, self.layout.masks
         for position, (slot, arg) in enumerate(zip(self._slots, args, strict=True)):
             if isinstance(arg, np.ndarray):
                 first += len(slot.fill)
@@ -196,9 +196,11 @@ class Binder:
                 found = self._bind_value(slot, arg)
             except Misfit as problem:
                 raise self._refusal(position, problem) from None
-            values[first : first + len(found)] = found
-            first += len(found)
-        return values, _packed(values, self.layout)
+            for value in found:
+                mask = masks[first]
+                values[first] = value if mask is None else value & mask  # type: ignore[operator]
+                first += 1
+        return values, self.layout.format.pack(*values)
 
     def _bind_value(self, slot: _Slot, arg: object) -> list[Value | Reference]:
         if arg is None and slot.fill and not self._python:
