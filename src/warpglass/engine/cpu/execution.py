@@ -370,11 +370,12 @@ def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float
         experience.note_seconds(seconds)
     if plan.executable.code.turns:
         experience.note_turns(plan.count, plan.executable.control.crew)
-    elif (plan.count > 1 or experience.tries_one) and plan.shared_work:
+    elif plan.count == 1 and experience.tries_one and plan.shared_work:
+        experience.note_contention(1, len(plan.blocks), seconds, plan.executable.tiers.tier, contended=False)
+    elif plan.count > 1 and plan.shared_work:
         changes = sum([int(worker.context[_CHANGES]) for worker in workers[: plan.count]])
         copies = sum([array.size for array in plan.private]) * (plan.count - 1)
-        if plan.count > 1:
-            experience.note_changes(changes)
+        experience.note_changes(changes)
         contended = seconds < max(_BRIEF / plan.count, _CHANGE * changes / plan.count, _COPY * copies)
         code = plan.executable.tiers.tier
         experience.note_contention(plan.count, len(plan.blocks), seconds, code, contended=contended)

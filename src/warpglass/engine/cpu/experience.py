@@ -103,7 +103,8 @@ class Experience:
 class _Trial:
     """Launches that compare all workers with one alone: how many, and the fewest seconds for a block.
 
-    What they find holds for launches of `most_blocks`, none of which takes much more than the `longest` of one alone.
+    What they find holds for launches of `most_blocks`, none of which takes much more than the `longest` of
+    one alone.
     """
 
     def __init__(self, code: str, most_blocks: float = 0) -> None:

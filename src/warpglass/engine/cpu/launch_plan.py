@@ -28,7 +28,7 @@ from ...codegen.context import RANGE_WORDS
 from ...host.budget import MEMORY, memory_limit
 from ...host.cores import core_count, cpu_name, spare_cores
 from ...host.environment import reader
-from ..launch.arguments import Bound
+from ..launch.arguments import Bound, Renumber
 from ..launch.arrays import signature_of
 from ..launch.backend import Launch
 from .address_space import Laid, grid_workspace, lay_out
@@ -226,12 +226,34 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Lasting:
-    """A plan for launches that differ in numbers, the numbers of the latest, and those that came twice."""
+    """A plan for launches that differ in numbers, the numbers of the latest, and those that came twice.
+
+    Arguments become parameters by `renumber`, None for those that come packed. Of these the code may take
+    some for granted, which are `baked`; of arguments that is part of their arrays' layout.
+    """
 
     kept: _Kept
-    baked: object  # what the code takes for granted of parameters
+    renumber: Renumber | None
+    baked: object
     latest: Hashable
     repeated: set[Hashable] = field(default_factory=set)
+
+    def parameters(self, launch: Launch) -> bytes | None:
+        """The block of a launch's parameters; None if the plan is not for it. Raises ArgumentError."""
+        if self.renumber is not None:
+            return self.renumber(launch.args)
+        assert launch.resident is not None, "parameters come packed"
+        prepared = self.kept.plan.prepared
+        if prepared.structural and prepared.baked(self.values(launch)) != self.baked:
+            return None
+        return launch.resident.parameters
+
+    def values(self, launch: Launch) -> Sequence[object]:
+        """The values of its parameters."""
+        if self.renumber is not None:
+            return self.renumber.values(launch.args)
+        assert launch.resident is not None, "parameters come packed"
+        return launch.resident.bind(self.kept.plan.prepared).values
 
 
 class PlanCache:
@@ -267,16 +289,15 @@ class PlanCache:
             _settings()
             return None, None
         plan, general = found.kept.plan, found.kept.general
-        prepared = plan.prepared
-        values, parameters = _given(launch, plan)
-        repeats, found.latest = numbers == found.latest, numbers
-        if prepared.structural and prepared.baked(values) != found.baked:
+        parameters = found.parameters(launch)
+        if parameters is None:
             return None, None
+        repeats, found.latest = numbers == found.latest, numbers
         if repeats and len(found.repeated) < _REPEATED:
             found.repeated.add(numbers)
         if numbers not in found.repeated:  # there is no version for them
             return plan, parameters
-        code, settled = prepared.specialised(general, launch.grid, values)
+        code, settled = plan.prepared.specialised(general, launch.grid, found.values(launch))
         if code is not general:
             return None, None
         if settled and repeats:
@@ -298,8 +319,11 @@ class PlanCache:
             return
         kept, (frame, numbers) = _Kept(plan, launch.compiled, general, hot), key
         if plan.lasting and plan.executable is general and not general.small:
-            values, _ = _given(launch, plan)
-            _put(self._lasting, frame, _Lasting(kept, prepared.baked(values), numbers))
+            if launch.resident is None:
+                renumber, baked = prepared.binder.renumber(plan.laid.parameters, launch.args), ()
+            else:
+                renumber, baked = None, prepared.baked(launch.resident.bind(prepared).values)
+            _put(self._lasting, frame, _Lasting(kept, renumber, baked, numbers))
         elif settled:
             _put(self._kept, key, kept)
 
@@ -315,13 +339,6 @@ def _put(plans: dict[Any, Any], key: Hashable, plan: object) -> None:
     plans[key] = plan
     if len(plans) > _PLANS:
         del plans[next(iter(plans))]
-
-
-def _given(launch: Launch, plan: LaunchPlan) -> tuple[Sequence[object], bytes]:
-    """The values of a launch's parameters, and their block, where all but numbers is as it was planned."""
-    if launch.resident is None:
-        return plan.prepared.binder.rebind(plan.laid.parameters, launch.args)
-    return launch.resident.bind(plan.prepared).values, launch.resident.parameters
 
 
 # What the variables hold that `_settings` follow from.
