@@ -302,8 +302,6 @@ class LoadedKernel:
             again = self.launch(launch.grid, launch.block, launch.shared, parameters)
             if code >= BEGUN:
                 self.note_seconds(again, device.launch(replace(again, begun=code - BEGUN)))
-                if (self.seconds_of(again.grid, again.block) or 0) >= LONG:  # the next one is a thread's
-                    device.shortcuts.change()
             else:
                 device.failed(replay.explain(code, again))
             return Result.SUCCESS

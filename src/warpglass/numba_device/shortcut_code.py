@@ -7,15 +7,63 @@ other function.
 from __future__ import annotations
 
 import platform
+import signal
 from collections.abc import Sequence
 from string import Template
 
-from ..codegen.context import SLOT
+from ..codegen.context import SLOT, STOPPED
 from .shortcut_runtime import FUNCTIONS, runtime_functions
-from .shortcut_tables import BEGUN, NUMBERS, TABLES, Remembered
+from .shortcut_tables import ACTION_WORDS, BEGUN, NUMBERS, TABLES, Remembered
 
 # Nanoseconds after which a launch is left to Python, which has more threads.
 _PATIENCE = 200_000
+
+# Of a launch that may take long: whether Ctrl-C will end it, since SIGINT still comes to `interrupted` first.
+_GUARD = """
+define internal void @interrupted(i32 %signal, ptr %info, ptr %context) {
+entry:
+  %stop = call i64 @word(i64 $running)
+  %none = icmp eq i64 %stop, 0
+  br i1 %none, label %python, label %end
+end:
+  %stop.p = inttoptr i64 %stop to ptr
+  store volatile i64 1, ptr %stop.p
+  br label %python
+python:
+  %address = call i64 @word(i64 $handler)
+  %function = inttoptr i64 %address to ptr
+  call void %function(i32 %signal, ptr %info, ptr %context)
+  ret void
+}
+
+define internal void @set_running(i64 %stop) alwaysinline {
+  %place = getelementptr i64, ptr @state, i64 $running
+  store volatile i64 %stop, ptr %place
+  ret void
+}
+
+define internal i1 @guard(ptr %record) {
+entry:
+  %action = alloca [$action x i64], align 16
+  %stop = call i64 @field(ptr %record, i64 $stop)
+  %none = icmp eq i64 %stop, 0
+  br i1 %none, label %fine, label %ask
+ask:
+  %address = call i64 @word(i64 $sigaction)
+  %function = inttoptr i64 %address to ptr
+  %ignored = call i32 %function(i32 $SIGINT, ptr null, ptr %action)
+  %handler = load ptr, ptr %action
+  %ours = icmp eq ptr %handler, @interrupted
+  br i1 %ours, label %run, label %other
+run:
+  call void @set_running(i64 %stop)
+  br label %fine
+other:
+  ret i1 false
+fine:
+  ret i1 true
+}
+"""
 
 # How a processor's floating-point unit is set to what kernels expect, whatever the program has made of it.
 _CONTROLS = {
@@ -94,6 +142,7 @@ taken:
 """
 
 # A launch: 0 if it was made here, what Python says of one that has ended early, -1 if Python is to make it.
+# One that Ctrl-C has stopped succeeds: the interrupt is raised when C has returned.
 _LAUNCH = """
 declare i64 @llvm.smin.i64(i64, i64)
 
@@ -209,16 +258,22 @@ compare:
   br i1 %all, label %take, label %leave
 take:
   %taken = call i1 @take(ptr %record, ptr %parameters)
-  br i1 %taken, label %run, label %refuse
+  br i1 %taken, label %look.after, label %refuse
 refuse:
   store i64 0, ptr %record
   br label %leave
+look.after:
+  %guarded = call i1 @guard(ptr %record)
+  br i1 %guarded, label %run, label %leave
 run:
   %serial = call i64 @field(ptr %record, i64 $serial)
   %result = call i64 @run_record(ptr %record)
+  call void @set_running(i64 0)
   call void @unlock()
-  %bad = icmp ne i64 %result, 0
-  br i1 %bad, label %failed, label %done
+  %fine = icmp eq i64 %result, 0
+  %stopped = icmp eq i64 %result, $STOPPED
+  %good = or i1 %fine, %stopped
+  br i1 %good, label %done, label %failed
 failed:
   %address = call i64 @word(i64 $failed)
   %told = inttoptr i64 %address to ptr
@@ -336,11 +391,12 @@ def module(remembered: Sequence[Remembered]) -> str:
     """The whole module; `run` fills a list with addresses in the order of `addresses`."""
     declarations, set_control, put_back = _CONTROLS.get(platform.machine().lower(), ("", "", ""))
     words = {**NUMBERS, "set_control": set_control, "put_control_back": put_back}
-    words |= {"block_count": SLOT["block_count"], "PATIENCE": _PATIENCE, "BEGUN": BEGUN}
+    words |= {"block_count": SLOT["block_count"], "PATIENCE": _PATIENCE, "BEGUN": BEGUN, "STOPPED": STOPPED}
+    words |= {"SIGINT": int(signal.SIGINT), "action": ACTION_WORDS}
     same = ("function", "xy", "zx", "yz", "shared", "stream", "thread", "version")
     launch = Template(_LAUNCH).substitute(words, comparisons=_same("record", same, "slow"))
     parts = [declarations, TABLES]
-    parts += [Template(_PARAMETERS).substitute(words), launch]
+    parts += [Template(_PARAMETERS).substitute(words), launch, Template(_GUARD).substitute(words)]
     parts.append(runtime_functions(words))
     parts += [_answering(number, one, words) for number, one in enumerate(remembered)]
     names = addresses(remembered)
@@ -354,7 +410,7 @@ def module(remembered: Sequence[Remembered]) -> str:
 
 def addresses(remembered: Sequence[Remembered]) -> tuple[str, ...]:
     """What `run` tells the addresses of."""
-    own = ("state", "records", "answers", "change", "enter", "leave", "publish", "answer")
+    own = ("state", "records", "answers", "change", "enter", "leave", "publish", "answer", "interrupted")
     return (*own, "cuLaunchKernel", "cuLaunchKernelEx", *FUNCTIONS, *(one.name for one in remembered))
 
 

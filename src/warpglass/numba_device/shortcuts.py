@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from ..engine.launch.backend import Dim3
 from .shortcut_code import addresses, module
 from .shortcut_runtime import FUNCTIONS
 from .shortcut_tables import (
+    ACTION_WORDS,
     ANSWER_WORDS,
     ANSWERS,
     RECORD,
@@ -96,6 +98,7 @@ class Shortcuts:
             ("thread", library.pthread_self),
             ("clock", library.clock_gettime),
             ("give_way", library.sched_yield),
+            ("sigaction", library.sigaction),
             ("failed", self._told),
         ):
             self._state[STATE_AT[name]] = _address(function)
@@ -173,12 +176,26 @@ class Shortcuts:
             self._seen[index] = seen
             return
         launch = make()
-        if launch is not None:
+        if launch is not None and (not launch.replay.stop or self._hears_interrupts()):
             pairs = (ctypes.c_uint64 * (2 * len(launch.places)))()
             for number, (offset, size) in enumerate(launch.places):
                 stays = STAYS if offset in launch.replay.fixed else 0
                 pairs[2 * number], pairs[2 * number + 1] = offset, size | stays
             self._put(index, seen, _Kept(launch, key, next(self._serials), pairs))
+
+    def _hears_interrupts(self) -> bool:
+        """Let Ctrl-C end launches of the main thread's, if Python's own handler is there; whether it is."""
+        if threading.current_thread() is not threading.main_thread():
+            return False
+        if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            return False
+        action, sigaction = (ctypes.c_uint64 * ACTION_WORDS)(), ctypes.CDLL(None).sigaction
+        sigaction(signal.SIGINT, None, action)
+        ours = self._addresses["interrupted"]
+        if action[0] != ours:  # Python's, which sets it anew with each handler in Python
+            self._state[STATE_AT["handler"]], action[0] = action[0], ours
+            sigaction(signal.SIGINT, action, None)
+        return True
 
     def _put(self, index: int, seen: tuple[LaunchKey, int, int], kept: _Kept) -> None:
         (function, grid, block, shared, stream), version, thread = seen
@@ -207,6 +224,7 @@ class Shortcuts:
             "serial": kept.serial,
             "blocks": replay.blocks,
             "slice": replay.slice,
+            "stop": replay.stop,
         }
         buffer = (ctypes.c_uint64 * len(RECORD))(*(words[name] for name in RECORD))
         with self._putting:  # the table and what is kept for it change together

@@ -28,7 +28,6 @@ from . import execution
 from .admission import admit
 from .execution import Begun
 from .footprint import most_resident
-from .guard import hears_signals
 from .heap import Heap
 from .launch_plan import Key, LaunchPlan, PlanCache, describe, make_plan
 from .order import Order
@@ -155,7 +154,7 @@ class CpuBackend:
     def replay(self, launch: Launch) -> Replay | None:
         """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short.
 
-        If its kernel has loops, it is as short as it was the last time, and nobody may have to end it.
+        If its kernel has loops, it is as short as it was the last time.
         """
         prepared = _prepared(launch)
         if launch.resident is None or not (is_short(prepared, launch) or self._was_brief(launch)):
@@ -168,7 +167,7 @@ class CpuBackend:
             return make_replay(launch, prepared, executable, laid, self._state, self._heap)
 
     def _was_brief(self, launch: Launch) -> bool:
-        plan = None if hears_signals() else self._plans.find(launch)[1]
+        plan = self._plans.latest(launch)
         if plan is None or plan.count > 1 or not plan.may_join:
             return False
         tiers = plan.executable.tiers

@@ -278,6 +278,16 @@ class PlanCache:
             return key, *self._find_lasting(launch, key)
         return (key, kept.plan, kept.parameters) if self._heap.unused else (key, None, None)
 
+    def latest(self, launch: Launch) -> LaunchPlan | None:
+        """The plan that a launch has just been run by, if it is kept."""
+        key = _key(launch)
+        if key is None:
+            return None
+        kept = self._kept.get(key)
+        if kept is None and (lasting := self._lasting.get(key[0])) is not None:
+            kept = lasting.kept
+        return None if kept is None or not kept.holds else kept.plan
+
     def _find_lasting(self, launch: Launch, key: Key | None) -> tuple[LaunchPlan | None, bytes | None]:
         """A plan for launches that differ in numbers, and this one's parameters.
 
