@@ -90,7 +90,7 @@ def made(name: str, *arguments: Any) -> int:
 
 
 @cache
-def _kernels() -> tuple[int, int]:
+def kernels() -> tuple[int, int]:
     module = made("cuModuleLoadData", ctypes.c_char_p(PTX.encode()))
     return tuple(made("cuModuleGetFunction", module, ctypes.c_char_p(one)) for one in (b"mix", b"count"))  # type: ignore[return-value]
 
@@ -203,7 +203,7 @@ class Program:
         words = [(ctypes.c_uint64 if size == 8 else ctypes.c_uint32)(value) for value, size in values]
         pointers = (ctypes.c_void_p * len(words))(*map(ctypes.addressof, words))
         shape = [ctypes.c_uint32(one) for one in (grid, 1, 1, 32, 1, 1, 0)]
-        ask("cuLaunchKernel", _kernels()[which], *shape, handle, pointers, 0)
+        ask("cuLaunchKernel", kernels()[which], *shape, handle, pointers, 0)
 
     def copy(self, stream: int, handle: int, out: int, other: int) -> None:
         """A copy on the device."""
