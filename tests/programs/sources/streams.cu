@@ -16,7 +16,7 @@ __global__ void leave(int *p, int rounds) {
 static const char *name(cudaError_t error) { return cudaGetErrorName(error); }
 static void say(void *word) { printf("host function: %d\n", *(int *)word); }
 static void tell(cudaStream_t, cudaError_t error, void *) { printf("callback: %s\n", name(error)); }
-static const int LONG = 60000000, SHORT = 10;
+static const int LONG = 200000000, SHORT = 10;
 static unsigned wanted(unsigned x, unsigned by, int rounds) {
     for (int k = 0; k < rounds; k++) x = x * 1664525u + by;
     return x;
@@ -40,7 +40,8 @@ int main() {
     cudaEventRecord(done, a);
     printf("%s %s", name(cudaStreamQuery(a)), name(cudaEventQuery(done)));
     step<<<1, 1, 0, apart>>>(words + 1, 1, SHORT); // behind nothing
-    printf(" %s\n", name(cudaStreamSynchronize(apart)));
+    printf(" %s", name(cudaStreamSynchronize(apart)));
+    printf(" %s\n", name(cudaStreamQuery(a))); // so both have run at once
     cudaStreamWaitEvent(b, done, 0);
     step<<<1, 1, 0, b>>>(words, 2, SHORT); // behind a's by an event
     step<<<1, 1>>>(words, 3, LONG);        // behind both, in the default stream
