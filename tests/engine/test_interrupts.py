@@ -198,7 +198,8 @@ def test_launches_from_several_threads(mode: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_number_of_threads_stays() -> None:
-    total()
+    for _ in range(10):  # until it is known how many threads are of use
+        total()
     before = threading.active_count()
     for _ in range(50):
         total()

@@ -222,7 +222,7 @@ class VirtualDevice:
 
     def replay(self, launch: Launch) -> Replay | None:
         """A launch that can be replayed; None if it is long, or somebody watches launches."""
-        return None if lab.watched() else self.backend.replay(launch)
+        return None if lab.watched() else self.backend.replay(launch, self.shortcuts.hears_interrupts)
 
     def failed(self, error: LaunchError) -> None:
         """Note that a kernel has failed."""

@@ -7,63 +7,16 @@ other function.
 from __future__ import annotations
 
 import platform
-import signal
 from collections.abc import Sequence
 from string import Template
 
 from ..codegen.context import SLOT, STOPPED
+from .shortcut_interrupts import guarding
 from .shortcut_runtime import FUNCTIONS, runtime_functions
-from .shortcut_tables import ACTION_WORDS, BEGUN, NUMBERS, TABLES, Remembered
+from .shortcut_tables import BEGUN, NUMBERS, TABLES, Remembered
 
 # Nanoseconds after which a launch is left to Python, which has more threads.
 _PATIENCE = 200_000
-
-# Of a launch that may take long: whether Ctrl-C will end it, since SIGINT still comes to `interrupted` first.
-_GUARD = """
-define internal void @interrupted(i32 %signal, ptr %info, ptr %context) {
-entry:
-  %stop = call i64 @word(i64 $running)
-  %none = icmp eq i64 %stop, 0
-  br i1 %none, label %python, label %end
-end:
-  %stop.p = inttoptr i64 %stop to ptr
-  store volatile i64 1, ptr %stop.p
-  br label %python
-python:
-  %address = call i64 @word(i64 $handler)
-  %function = inttoptr i64 %address to ptr
-  call void %function(i32 %signal, ptr %info, ptr %context)
-  ret void
-}
-
-define internal void @set_running(i64 %stop) alwaysinline {
-  %place = getelementptr i64, ptr @state, i64 $running
-  store volatile i64 %stop, ptr %place
-  ret void
-}
-
-define internal i1 @guard(ptr %record) {
-entry:
-  %action = alloca [$action x i64], align 16
-  %stop = call i64 @field(ptr %record, i64 $stop)
-  %none = icmp eq i64 %stop, 0
-  br i1 %none, label %fine, label %ask
-ask:
-  %address = call i64 @word(i64 $sigaction)
-  %function = inttoptr i64 %address to ptr
-  %ignored = call i32 %function(i32 $SIGINT, ptr null, ptr %action)
-  %handler = load ptr, ptr %action
-  %ours = icmp eq ptr %handler, @interrupted
-  br i1 %ours, label %run, label %other
-run:
-  call void @set_running(i64 %stop)
-  br label %fine
-other:
-  ret i1 false
-fine:
-  ret i1 true
-}
-"""
 
 # How a processor's floating-point unit is set to what kernels expect, whatever the program has made of it.
 _CONTROLS = {
@@ -392,11 +345,10 @@ def module(remembered: Sequence[Remembered]) -> str:
     declarations, set_control, put_back = _CONTROLS.get(platform.machine().lower(), ("", "", ""))
     words = {**NUMBERS, "set_control": set_control, "put_control_back": put_back}
     words |= {"block_count": SLOT["block_count"], "PATIENCE": _PATIENCE, "BEGUN": BEGUN, "STOPPED": STOPPED}
-    words |= {"SIGINT": int(signal.SIGINT), "action": ACTION_WORDS}
     same = ("function", "xy", "zx", "yz", "shared", "stream", "thread", "version")
     launch = Template(_LAUNCH).substitute(words, comparisons=_same("record", same, "slow"))
     parts = [declarations, TABLES]
-    parts += [Template(_PARAMETERS).substitute(words), launch, Template(_GUARD).substitute(words)]
+    parts += [Template(_PARAMETERS).substitute(words), launch, guarding(words)]
     parts.append(runtime_functions(words))
     parts += [_answering(number, one, words) for number, one in enumerate(remembered)]
     names = addresses(remembered)

@@ -66,7 +66,6 @@ BEGUN = 1 << 32  # what a launch that takes long returns, and the number of its 
 
 # An answer: function, two arguments, thread, version, value.
 ANSWER_WORDS, ANSWERS = 6, 256
-ACTION_WORDS = 64  # more than a struct sigaction has anywhere; its first word is the handler
 
 
 @dataclass(frozen=True, slots=True)

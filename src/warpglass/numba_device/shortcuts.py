@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,9 +23,9 @@ from ..engine.cpu.own_code import own_code
 from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Dim3
 from .shortcut_code import addresses, module
+from .shortcut_interrupts import hears_interrupts
 from .shortcut_runtime import FUNCTIONS
 from .shortcut_tables import (
-    ACTION_WORDS,
     ANSWER_WORDS,
     ANSWERS,
     RECORD,
@@ -151,6 +150,10 @@ class Shortcuts:
         finally:
             self.leave()
 
+    def hears_interrupts(self) -> bool:
+        """Let Ctrl-C end launches of machine code in the calling thread; whether it can."""
+        return hears_interrupts(self._state, self._addresses["interrupted"])
+
     # ------------------------------------------------------------------------------------ answers
     def remember(self, name: str, arguments: Sequence[int]) -> None:
         """Keep what a function has just written to where its first argument says, if its answers are kept."""
@@ -176,26 +179,12 @@ class Shortcuts:
             self._seen[index] = seen
             return
         launch = make()
-        if launch is not None and (not launch.replay.stop or self._hears_interrupts()):
+        if launch is not None:
             pairs = (ctypes.c_uint64 * (2 * len(launch.places)))()
             for number, (offset, size) in enumerate(launch.places):
                 stays = STAYS if offset in launch.replay.fixed else 0
                 pairs[2 * number], pairs[2 * number + 1] = offset, size | stays
             self._put(index, seen, _Kept(launch, key, next(self._serials), pairs))
-
-    def _hears_interrupts(self) -> bool:
-        """Let Ctrl-C end launches of the main thread's, if Python's own handler is there; whether it is."""
-        if threading.current_thread() is not threading.main_thread():
-            return False
-        if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-            return False
-        action, sigaction = (ctypes.c_uint64 * ACTION_WORDS)(), ctypes.CDLL(None).sigaction
-        sigaction(signal.SIGINT, None, action)
-        ours = self._addresses["interrupted"]
-        if action[0] != ours:  # Python's, which sets it anew with each handler in Python
-            self._state[STATE_AT["handler"]], action[0] = action[0], ours
-            sigaction(signal.SIGINT, action, None)
-        return True
 
     def _put(self, index: int, seen: tuple[LaunchKey, int, int], kept: _Kept) -> None:
         (function, grid, block, shared, stream), version, thread = seen

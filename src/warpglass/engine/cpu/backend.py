@@ -28,6 +28,7 @@ from . import execution
 from .admission import admit
 from .execution import Begun
 from .footprint import most_resident
+from .guard import hears_signals
 from .heap import Heap
 from .launch_plan import Key, LaunchPlan, PlanCache, describe, make_plan
 from .order import Order
@@ -151,14 +152,19 @@ class CpuBackend:
         with POOL.lock:
             prepared.executable(launch.block, launch.grid, bound, None, cluster, soon=True)
 
-    def replay(self, launch: Launch) -> Replay | None:
+    def replay(self, launch: Launch, interrupts: Callable[[], bool]) -> Replay | None:
         """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short.
 
-        If its kernel has loops, it is as short as it was the last time.
+        If its kernel has loops, it is as short as it was the last time. Then `interrupts` is asked whether
+        Ctrl-C will end it, unless nobody hears of that anyway.
         """
         prepared = _prepared(launch)
-        if launch.resident is None or not (is_short(prepared, launch) or self._was_brief(launch)):
+        if launch.resident is None:
             return None
+        if not is_short(prepared, launch):
+            ends = interrupts() or not hears_signals()
+            if not (ends and self._was_brief(launch)):
+                return None
         with POOL.lock:
             bound = launch.resident.bind(prepared)
             cluster = admit(launch, prepared, self.model)
