@@ -128,26 +128,28 @@ class Program:
         self.asked: list[tuple[int, int]] = []
 
     # ------------------------------------------------------------------------------------ order
-    def touch(self, stream: int) -> None:
-        """The stream's next operation comes after what the host knows, and as the default stream has it."""
-        self.known[stream] |= self.host
+    def before(self, stream: int) -> set[int]:
+        """What the stream's next operation comes after, by the host's knowledge and the default stream."""
+        found = self.known[stream] | self.host
         if stream == 0:
-            for other in range(1, STREAMS):
-                self.known[0] |= self.known[other] if self.blocking[other] else set()
-        elif self.blocking[stream]:
-            self.known[stream] |= self.known[0]
+            return found.union(*(self.known[k] for k in range(1, STREAMS) if self.blocking[k]))
+        return found | self.known[0] if self.blocking[stream] else found
+
+    def act(self, stream: int) -> None:
+        """The stream is asked for something."""
+        self.known[stream] = self.before(stream)
 
     def order(self, stream: int, uses: dict[int, str]) -> None:
         """Let the stream's next operation come after all that it depends on by its use of buffers."""
-        self.touch(stream)
         needed: set[int] = set()
         for buffer, use in uses.items():
             last = self.last[buffer]
             needed |= last["write"]
             needed |= last["count"] if use != "count" else set()
             needed |= last["read"] if use != "read" else set()
-        while missing := needed - self.known[stream]:
+        while missing := needed - self.before(stream):
             self.wait_for(stream, self.own[min(missing)])
+        self.act(stream)
         number = len(self.own)
         self.own[number] = stream
         self.known[stream].add(number)
@@ -159,18 +161,20 @@ class Program:
 
     def wait_for(self, stream: int, other: int) -> None:
         """Let a stream wait for all that another has been asked for."""
-        self.touch(other)
         how = self.rng.random()
         if how < 0.6:
             event = made("cuEventCreate", 2)
             ask("cuEventRecord", event, self.streams[other])
+            self.act(other)
             ask("cuStreamWaitEvent", self.streams[stream], event, 0)
+            self.act(stream)
             self.known[stream] |= self.known[other]
             if self.rng.random() < 0.5:
                 ask("cuEventDestroy_v2", event)
         elif how < 0.75:
             event = made("cuEventCreate", 0)
             ask("cuEventRecord", event, self.streams[other])
+            self.act(other)
             ask("cuEventSynchronize", event)
             self.host |= self.known[other]
         elif how < 0.9:
@@ -179,7 +183,6 @@ class Program:
         else:
             ask("cuCtxSynchronize")
             self.host |= set(self.own)
-        self.touch(stream)
 
     # ------------------------------------------------------------------------------------ operations
     def mix(self, stream: int, handle: int, out: int, other: int) -> None:

@@ -222,8 +222,11 @@ def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flag
     if awaited.captured is not None:
         waiting.captured = awaited.captured
         waiting.ends += [node for node in awaited.ends if node not in waiting.ends]
-    elif awaited.awaited and awaited.record is not None:
-        device.behind.put(stream, waiting.flags, lambda: None, after=(awaited.record,))
+        return
+    record = awaited.record if awaited.awaited else None
+    # In the default stream this waits for other streams, and they for it, even if the event has come.
+    if record is not None or (stream in DEFAULT_STREAMS and device.behind.holds(stream, waiting.flags)):
+        device.behind.put(stream, waiting.flags, lambda: None, after=(record,) if record is not None else ())
 
 
 @still
