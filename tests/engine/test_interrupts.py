@@ -202,7 +202,7 @@ def test_the_number_of_threads_stays() -> None:
     before = threading.active_count()
     for _ in range(50):
         total()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before + 2  # the guard, and who runs alone, start when they are of use
 
 
 # ---------------------------------------------------------------------------------------- forks

@@ -276,6 +276,23 @@ def test_kernels_may_wait_for_kernels_of_other_streams(call: Call) -> None:
     )
 
 
+def test_kernels_of_few_blocks_run_while_the_host_goes_on(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPGLASS_THREADS", "4")
+    done = call("run", "--timeout", "60", "streams.cu")
+    assert done.stdout.splitlines() == [
+        "cudaErrorNotReady cudaErrorNotReady cudaSuccess cudaErrorNotReady",
+        "host function: 1",
+        "1",
+        "launch: cudaSuccess",
+        "callback: cudaErrorIllegalAddress",
+        "synchronize: cudaErrorIllegalAddress",
+        "then: cudaErrorIllegalAddress",
+    ], done.stderr
+    assert "leave: 4-byte write to p[268435456]" in done.stderr
+
+
 @pytest.mark.turns(3)
 def test_exit_leaves_llvm_to_its_threads(call: Call, tools: build.Tools, tmp_path: Path) -> None:
     libraries: list[str] = []

@@ -64,6 +64,7 @@ def activate(model: str = "h100") -> VirtualDevice:
         raise ArgumentError(f"the virtual device cannot be switched on here: {problem}") from None
     _state.update(device=device, library=library)
     atexit.register(library.close)
+    atexit.register(device.behind.finish)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=device.after_fork)
     for name, stand_in in (("nvJitLink", NvJitLink), ("nvrtc", Nvrtc)):

@@ -1,8 +1,8 @@
 """The virtual device: its contexts, streams, events, modules and memory, and the error that broke it.
 
 Belongs here: the state that the functions of the API (…_calls.py) work on. There is one device, a GPU of
-devices/, whose work the CPU engine does. Work is done when it is asked for, but for kernels that wait for
-what the host does next (behind.py).
+devices/, whose work the CPU engine does. Work is done when it is asked for, but for kernels that leave cores
+free, or wait for what the host does next (behind.py).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -77,7 +78,7 @@ class VirtualDevice:
         self.run: Runner = partial(lab.carry_out, self.backend)
         self.memory = DeviceMemory(int(model.memory_gb * 1e9), lab.watched)
         self.shortcuts = Shortcuts()
-        self.behind = Behind()
+        self.behind = Behind(self.shortcuts, lambda: self._sticky is not None)
         lab.when_watched(self.shortcuts.change)
         lab.when_watched(self.memory.forget_undefined)  # launches of machine code are made unseen
         self.initialized = False
@@ -176,6 +177,10 @@ class VirtualDevice:
             if not self.initialized:
                 raise Refusal(Result.NOT_INITIALIZED)
             raise Refusal(Result.INVALID_CONTEXT)
+        self.check_health()
+
+    def check_health(self) -> None:
+        """Raise Refusal if the device is broken."""
         if self._sticky is not None:
             self._fault = self._fault and replace(self._fault, told=True)
             raise Refusal(self._sticky)
@@ -194,11 +199,22 @@ class VirtualDevice:
         return fault
 
     # ------------------------------------------------------------------------------------ work
-    def launch(self, launch: Launch) -> None:
-        """Make a launch. What goes wrong while it runs shows at the next call, as on a GPU."""
+    def launch(self, launch: Launch) -> float:
+        """Make a launch; returns seconds. What goes wrong meanwhile shows at the next call, as on a GPU."""
+        with self._refusing(), self.shortcuts.aside(), self.memory.launching():
+            return self.run(launch).seconds
+        return 0.0
+
+    def make_ready(self, launch: Launch) -> None:
+        """Find out now what a launch that is made later would be refused for. Raises Refusal."""
+        with self._refusing():
+            self.backend.make_ready(launch)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Raise Refusal for what is refused before it begins; other errors break the device."""
         try:
-            with self.shortcuts.aside(), self.memory.launching():
-                self.run(launch)
+            yield
         except LaunchError as error:
             if error.synchronous:
                 raise Refusal(_RESULTS.get(error.cuda_name, Result.UNKNOWN), str(error)) from None
@@ -206,7 +222,7 @@ class VirtualDevice:
 
     def replay(self, launch: Launch) -> Replay | None:
         """A launch that can be replayed; None if it is long, or somebody watches launches."""
-        return None if lab.watched() else self.backend.replay(launch)
+        return None if lab.watched() else self.backend.replay(launch, self.shortcuts.hears_interrupts)
 
     def failed(self, error: LaunchError) -> None:
         """Note that a kernel has failed."""

@@ -40,7 +40,7 @@ class _Note:
 
 def launch_all(device: VirtualDevice, kernel: LoadedKernel, launch: Launch) -> None:
     """Launch a kernel, and then what it launches."""
-    device.launch(launch)
+    kernel.note_seconds(launch, device.launch(launch))
     module = kernel.module
     if not module.launches:
         return

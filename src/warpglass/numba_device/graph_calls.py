@@ -7,17 +7,24 @@ single nodes are in node_calls.py.
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from .. import lab
+from .behind import NON_BLOCKING
+from .behind import Work as BehindWork
 from .calls import Address, Handle, Int, Ordinal, Size, UInt, also, call, call_anywhere, put, put_int, text_at
 from .device import VirtualDevice
 from .graphs import ChildGraph, Condition, Executable, Graph, Node, all_nodes, copied, graphs_within, run_all
+from .launch_calls import KernelLaunch
 from .results import Refusal, Result
 from .stream_calls import DEFAULT_STREAMS, Event, Stream, in_turn, stream_of
 
 _NONE, _ACTIVE, _INVALIDATED = 0, 1, 2  # CU_STREAM_CAPTURE_STATUS_*
+_NODES = itertools.count(1)  # works of nodes are in streams of their own
 _SET = 1  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
 
 
@@ -251,12 +258,39 @@ def cuGraphLaunch(device: VirtualDevice, made: Handle, stream: Handle) -> None:
         known.capture(ChildGraph(copied(executable.graph, ordered=True)))
         return
 
+    if not lab.watched() and _has_branches(device, executable.graph):
+        _put_nodes(device, stream, known.flags, executable)
+        return
+
     def run() -> None:
-        for condition in executable.conditions:
-            condition.reset()
+        executable.reset()
         run_all(device, executable.graph.nodes)
 
     in_turn(device, stream, run)
+
+
+def _has_branches(device: VirtualDevice, graph: Graph) -> bool:
+    """Whether kernels of a graph may be worth running at once."""
+    works = [node.work for node in graph.nodes if node.enabled]
+    long = [work for work in works if isinstance(work, KernelLaunch) and work.leaves_cores(device)]
+    return len(long) > 1 and any(
+        node.after != [before] for before, node in zip(graph.nodes, graph.nodes[1:], strict=False)
+    )
+
+
+def _put_nodes(device: VirtualDevice, stream: int, flags: int, executable: Executable) -> None:
+    """Put each node's work behind those that it comes after, and the graph's end behind all of them."""
+    behind, works = device.behind, dict[Node, BehindWork]()
+    begin = behind.put(stream, flags, executable.reset)
+    for node in executable.graph.nodes:
+        do = partial(node.work.run, device) if node.enabled else _nothing
+        after = tuple(works[one] for one in node.after) or (begin,)
+        works[node] = behind.put(-next(_NODES), NON_BLOCKING, do, after=after)
+    behind.put(stream, flags, _nothing, after=tuple(works.values()))
+
+
+def _nothing() -> None:
+    """What is left of a node that is switched off, and of a graph's end."""
 
 
 # ---------------------------------------------------------------------------------------- their memory

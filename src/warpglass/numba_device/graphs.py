@@ -178,7 +178,7 @@ def run_all(device: VirtualDevice, nodes: Iterable[Node]) -> None:
     """Do the work of nodes in their order."""
     for node in nodes:
         if node.enabled:
-            device.check()  # a kernel that failed has ended the rest
+            device.check_health()  # a kernel that failed has ended the rest
             node.work.run(device)
 
 
@@ -221,6 +221,11 @@ class Executable:
     graph: Graph
     flags: int = 0
     conditions: tuple[Condition, ...] = ()
+
+    def reset(self) -> None:
+        """Make its conditions what a launch begins with."""
+        for condition in self.conditions:
+            condition.reset()
 
     def node_of(self, original: Node) -> Node:
         """Its copy of a graph's node. Raises Refusal."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 
 from .. import lab
+from ..engine.cpu.replay import is_short
+from ..engine.cpu.thread_pool import thread_count
 from ..engine.launch.backend import Dim3, Launch
 from ..models.occupancy import Demand, occupancy
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
 from .device_launches import launch_all
 from .graphs import Kind
-from .modules import LoadedKernel
+from .modules import LONG, LoadedKernel
 from .results import Refusal, Result
-from .stream_calls import Stream, stream_of
+from .stream_calls import DEFAULT_STREAMS, Stream, stream_of
 
 # CU_LAUNCH_PARAM_*: the list of `extra`
 _END, _BUFFER, _BUFFER_SIZE = 0, 1, 2
@@ -135,7 +138,16 @@ class KernelLaunch:
 
     def run(self, device: VirtualDevice) -> None:
         """Launch the kernel."""
-        launch_all(device, device.get(self.function, LoadedKernel), self.launch(device))
+        launch, behind = self.launch(device), device.behind
+        if behind.here:
+            launch = replace(launch, alongside=behind.awaited)
+        launch_all(device, device.get(self.function, LoadedKernel), launch)
+
+    def leaves_cores(self, device: VirtualDevice) -> bool:
+        """Whether it leaves cores to other work for long, as far as that is known."""
+        kernel = device.get(self.function, LoadedKernel)
+        seconds = kernel.seconds_of(self.given.grid, self.given.block)
+        return seconds is not None and seconds >= LONG
 
 
 def kernel_work(
@@ -164,12 +176,14 @@ def launch(
         return
     made, kernel = work.launch(device), device.get(function, LoadedKernel)
     behind, watched = device.behind, lab.watched()  # a launch that is watched is the only one
-    if _may_wait(device, kernel) or (behind.busy and (watched or behind.holds(given.stream, stream.flags))):
+    waits = _may_wait(device, kernel)
+    apart = waits or (not watched and _leaves_cores(device, kernel, given, made))
+    if apart or (behind.busy and (watched or behind.holds(given.stream, stream.flags))):
         later = lab.for_another_thread(made)
         if later is not None:
             later = replace(later, alongside=behind.awaited)
             do = partial(launch_all, device, kernel, later)
-            behind.put(given.stream, stream.flags, do, last=watched)
+            behind.put(given.stream, stream.flags, do, last=watched, waits=waits)
             return
         behind.settle()
     launch_all(device, kernel, made)
@@ -183,6 +197,23 @@ def _may_wait(device: VirtualDevice, kernel: LoadedKernel) -> bool:
     return kernel.prepared.facts.waits_for_blocks and (
         device.memory.reached_by_host or any(True for _ in device.all_of(Stream))
     )
+
+
+def _leaves_cores(device: VirtualDevice, kernel: LoadedKernel, given: Configuration, launch: Launch) -> bool:
+    """Whether a launch leaves cores to other streams for so long that it is worth a thread of its own.
+
+    One that has not been made before may. It is made ready at once, for what it would be refused for.
+    """
+    if given.stream in DEFAULT_STREAMS or prod(given.grid) >= thread_count() or kernel.module.launches:
+        return False
+    facts, seconds = kernel.prepared.facts, kernel.seconds_of(launch.grid, launch.block)
+    if facts.services or (seconds is not None and seconds < LONG):
+        return False
+    if seconds is None:
+        if is_short(kernel.prepared, launch):
+            return False
+        device.make_ready(launch)
+    return True
 
 
 def _packed(kernel: LoadedKernel, parameters: int) -> bytes:

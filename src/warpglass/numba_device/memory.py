@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import threading
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -85,11 +86,12 @@ class DeviceMemory:
         self._written: dict[int, Written] = {}  # by base, of allocations with bytes that nobody has written
         self._told = False  # whether the launch under way has told what it has written
         self._freed: deque[Block] = deque(maxlen=_FREED)
-        self._blocks: list[Block] = []  # by base
+        self._blocks: list[Block] = []  # by base; another list whenever they change, as threads look at it
         self._next = GLOBAL_BASE
         self._count = 0
         self._used = 0
         self._laid: Laid | None = None
+        self._changing = threading.Lock()
         self._variables: dict[
             int, tuple[int, int, int]
         ] = {}  # by base: size, distance to the host, permissions
@@ -157,9 +159,8 @@ class DeviceMemory:
         shared = Shared(os.memfd_create("warpglass-ipc", os.MFD_CLOEXEC), block.size)
         copy(shared.host, block.host, block.size)
         moved = replace(block, host=shared.host, keep=shared)
-        self._blocks[self._blocks.index(block)] = moved
+        self._set_blocks([moved if one is block else one for one in self._blocks])
         self._written.pop(block.base, None)
-        self._lay_out_anew()
         return moved, shared
 
     def import_shared(self, file: int, size: int) -> Block:
@@ -176,7 +177,7 @@ class DeviceMemory:
         for end in (base - 1, base + size):
             near = self.find(end)
             if near is not None and near.keep is keep:
-                self._blocks.remove(near)
+                self._set_blocks([one for one in self._blocks if one is not near])
                 base, host = min(base, near.base), min(host, near.host)
                 size += near.size
         self._insert(Block(base, size, host, "mapped", self._number(), keep))
@@ -186,9 +187,8 @@ class DeviceMemory:
         block = self.find(base)
         if block is None or block.kind != "mapped" or base + size > block.base + block.size:
             raise Refusal(Result.INVALID_VALUE, f"no memory of {size} bytes is mapped at {base:#x}")
-        self._blocks.remove(block)
+        self._set_blocks([one for one in self._blocks if one is not block])
         self._freed.append(Block(base, size, block.host + base - block.base, "mapped", block.number))
-        self._laid = None
         for start, end in ((block.base, base), (base + size, block.base + block.size)):
             if start < end:
                 host = block.host + start - block.base
@@ -199,10 +199,9 @@ class DeviceMemory:
         block = self.find(base)
         if block is None or block.base != base or block.kind not in kinds:
             raise Refusal(Result.INVALID_VALUE, f"no memory of kind {' or '.join(kinds)} starts at {base:#x}")
-        self._blocks.remove(block)
+        self._set_blocks([one for one in self._blocks if one is not block])
         self._written.pop(base, None)
         self._freed.append(block)
-        self._lay_out_anew()
         if block.kind not in ("registered", "ipc"):
             self._used -= block.size
 
@@ -214,9 +213,10 @@ class DeviceMemory:
 
     def find(self, address: int) -> Block | None:
         """The allocation that an address is in."""
-        index = bisect_right(self._blocks, address, key=lambda block: block.base) - 1
-        if index >= 0 and address < self._blocks[index].base + self._blocks[index].size:
-            return self._blocks[index]
+        blocks = self._blocks
+        index = bisect_right(blocks, address, key=lambda block: block.base) - 1
+        if index >= 0 and address < blocks[index].base + blocks[index].size:
+            return blocks[index]
         return None
 
     def freed(self, address: int) -> Block | None:
@@ -242,14 +242,15 @@ class DeviceMemory:
         return block.host + address - block.base
 
     def lay_out(self, parameters: bytes) -> Laid:
-        """All memory, as a launch sees it."""
-        if self._laid is None:
-            placed = tuple(block.placed for block in self._blocks)
-            low = [one for one in placed if one.base < SHARED_WINDOW]
-            high = [one for one in placed if one.base >= SHARED_WINDOW]
-            variables = [word for base, row in sorted(self._variables.items()) for word in (base, *row)]
-            self._laid = Laid(placed, range_words(high), b"", range_words(low), variables)
-        return replace(self._laid, parameters=parameters)
+        """All memory, as a launch sees it, which threads of streams make while the program allocates."""
+        with self._changing:
+            if self._laid is None:
+                placed = tuple(block.placed for block in self._blocks)
+                low = [one for one in placed if one.base < SHARED_WINDOW]
+                high = [one for one in placed if one.base >= SHARED_WINDOW]
+                variables = [word for base, row in sorted(self._variables.items()) for word in (base, *row)]
+                self._laid = Laid(placed, range_words(high), b"", range_words(low), variables)
+            return replace(self._laid, parameters=parameters)
 
     def lend(self, base: int, size: int, host: int) -> None:
         """Let the kernels of all modules reach a module's variable, of which the host knows the address."""
@@ -331,13 +332,17 @@ class DeviceMemory:
 
     def _insert(self, block: Block) -> Block:
         position = bisect_right(self._blocks, block.base, key=lambda one: one.base)
-        self._blocks.insert(position, block)
-        self._lay_out_anew()
+        self._set_blocks([*self._blocks[:position], block, *self._blocks[position:]])
         return block
 
+    def _set_blocks(self, blocks: list[Block]) -> None:
+        self._blocks = blocks
+        self._lay_out_anew()
+
     def _lay_out_anew(self) -> None:
-        self._laid = None
-        self.layout += 1
+        with self._changing:
+            self._laid = None
+            self.layout += 1
 
     def _number(self) -> int:
         self._count += 1

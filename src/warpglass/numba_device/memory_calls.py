@@ -167,6 +167,7 @@ def cuIpcOpenMemHandle(device: VirtualDevice, address: Address, handle: IpcHandl
 
 # ---------------------------------------------------------------------------------------- copying
 _Place = Callable[[VirtualDevice, int, int], int]
+LONG = 1 << 20  # bytes of a copy that the host need not wait for
 
 
 def _copy(device: VirtualDevice, target: tuple[_Place, int], source: tuple[_Place, int], size: int) -> None:
@@ -195,46 +196,42 @@ def _is_pageable(device: VirtualDevice, address: int) -> bool:
     return device.memory.find(address) is None and all(place is None for place in modules)
 
 
-def _staged(device: VirtualDevice, arguments: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Of a copy that is made later: it reads pageable memory at once, and does not return before it writes
-    to such, as CUDA has it.
+def _copier(to: _Place, of: _Place) -> Callable[[Function], Function]:
+    """Register a function that copies from an address, found by `of`, to one found by `to`, and its twin.
+
+    Of a copy that is made later the twin reads pageable memory at once, and it does not return before it has
+    written to such, as CUDA has it.
     """
-    target, source, size, *rest = arguments
-    if _is_pageable(device, target):
-        return None
-    if _is_pageable(device, source):
-        source = _Kept(ctypes.string_at(source, size))
-    return (target, source, size, *rest)
+
+    def staged(device: VirtualDevice, arguments: tuple[int, ...]) -> tuple[int, ...] | None:
+        target, source, size, *rest = arguments
+        for place, address in ((to, target), (of, source)) if size else ():
+            place(device, address, size)
+        if _is_pageable(device, target):
+            return None
+        if _is_pageable(device, source):
+            source = _Kept(ctypes.string_at(source, size))
+        return (target, source, size, *rest)
+
+    return lambda function: and_async(still(call(function)), staged, lambda arguments: arguments[2] >= LONG)
 
 
-def _and_async(function: Function) -> Function:
-    return and_async(function, _staged)
-
-
-@_and_async
-@still
-@call
+@_copier(either_place, either_place)
 def cuMemcpy(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
     _copy(device, (either_place, target), (either_place, source), size)
 
 
-@_and_async
-@still
-@call
+@_copier(place_of, either_place)
 def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: Size) -> None:
     _copy(device, (place_of, target), (either_place, source), size)
 
 
-@_and_async
-@still
-@call
+@_copier(either_place, place_of)
 def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: Size) -> None:
     _copy(device, (either_place, target), (place_of, source), size)
 
 
-@_and_async
-@still
-@call
+@_copier(place_of, place_of)
 def cuMemcpyDtoD(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
     _copy(device, (place_of, target), (place_of, source), size)
 

@@ -20,6 +20,7 @@ from .. import ptx
 from ..codegen.context import MODULE_BASE
 from ..engine.cpu.address_space import Laid, ModuleMemory
 from ..engine.cpu.prepared import Prepared
+from ..engine.cpu.thread_pool import thread_count
 from ..engine.launch.arguments import BoundArray
 from ..engine.launch.backend import Dim3, Launch, Lines
 from ..engine.launch.parameters import Layout
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _GUARD = 1 << 24
 _WARP = 32
+LONG = 300e-6  # seconds: some times what it takes to hand a launch to a thread
 _BOUNDS = ("maxntid", "reqntid")
 
 
@@ -146,6 +148,7 @@ class LoadedKernel:
         self.carveout = -1
         self.handle: int | None = None  # once the program has asked for it
         self._by_compiled: dict[Compiled, Prepared] = {}
+        self._seconds: dict[tuple[Dim3, Dim3], float] = {}  # of the last launches, by grid and block
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -279,6 +282,15 @@ class LoadedKernel:
             cluster=cluster,
         )
 
+    def seconds_of(self, grid: Dim3, block: Dim3) -> float | None:
+        """How long the last launch with this grid and block has taken; None if that is not known."""
+        return self._seconds.get((grid, block))
+
+    def note_seconds(self, launch: Launch, seconds: float) -> None:
+        """A launch has taken so long, which is remembered of grids that may leave cores free."""
+        if math.prod(launch.grid) < thread_count():
+            self._seconds[launch.grid, launch.block] = seconds
+
     def repeatable(self, launch: Launch) -> Repeatable | None:
         """A launch of it for the table of those that machine code makes; None if it is too long for that."""
         device = self.module.device
@@ -289,7 +301,7 @@ class LoadedKernel:
         def failed(code: int, parameters: bytes) -> int:
             again = self.launch(launch.grid, launch.block, launch.shared, parameters)
             if code >= BEGUN:
-                device.launch(replace(again, begun=code - BEGUN))
+                self.note_seconds(again, device.launch(replace(again, begun=code - BEGUN)))
             else:
                 device.failed(replay.explain(code, again))
             return Result.SUCCESS

@@ -10,7 +10,8 @@ import platform
 from collections.abc import Sequence
 from string import Template
 
-from ..codegen.context import SLOT
+from ..codegen.context import SLOT, STOPPED
+from .shortcut_interrupts import guarding
 from .shortcut_runtime import FUNCTIONS, runtime_functions
 from .shortcut_tables import BEGUN, NUMBERS, TABLES, Remembered
 
@@ -94,6 +95,7 @@ taken:
 """
 
 # A launch: 0 if it was made here, what Python says of one that has ended early, -1 if Python is to make it.
+# One that Ctrl-C has stopped succeeds: the interrupt is raised when C has returned.
 _LAUNCH = """
 declare i64 @llvm.smin.i64(i64, i64)
 
@@ -190,7 +192,10 @@ entry:
   %mixed = mul i64 %xy, 31
   %other = mul i64 %zx, 7
   %sum.1 = add i64 %handle, %mixed
-  %sum = add i64 %sum.1, %other
+  %sum.2 = add i64 %sum.1, %other
+  %stream.handle = lshr i64 %stream, 4
+  %of.stream = mul i64 %stream.handle, 13
+  %sum = add i64 %sum.2, %of.stream
   %shifted = lshr i64 %sum, 32
   %folded = xor i64 %sum, %shifted
   %index = and i64 %folded, $last_record
@@ -206,16 +211,22 @@ compare:
   br i1 %all, label %take, label %leave
 take:
   %taken = call i1 @take(ptr %record, ptr %parameters)
-  br i1 %taken, label %run, label %refuse
+  br i1 %taken, label %look.after, label %refuse
 refuse:
   store i64 0, ptr %record
   br label %leave
+look.after:
+  %guarded = call i1 @guard(ptr %record)
+  br i1 %guarded, label %run, label %leave
 run:
   %serial = call i64 @field(ptr %record, i64 $serial)
   %result = call i64 @run_record(ptr %record)
+  call void @set_running(i64 0)
   call void @unlock()
-  %bad = icmp ne i64 %result, 0
-  br i1 %bad, label %failed, label %done
+  %fine = icmp eq i64 %result, 0
+  %stopped = icmp eq i64 %result, $STOPPED
+  %good = or i1 %fine, %stopped
+  br i1 %good, label %done, label %failed
 failed:
   %address = call i64 @word(i64 $failed)
   %told = inttoptr i64 %address to ptr
@@ -333,11 +344,11 @@ def module(remembered: Sequence[Remembered]) -> str:
     """The whole module; `run` fills a list with addresses in the order of `addresses`."""
     declarations, set_control, put_back = _CONTROLS.get(platform.machine().lower(), ("", "", ""))
     words = {**NUMBERS, "set_control": set_control, "put_control_back": put_back}
-    words |= {"block_count": SLOT["block_count"], "PATIENCE": _PATIENCE, "BEGUN": BEGUN}
+    words |= {"block_count": SLOT["block_count"], "PATIENCE": _PATIENCE, "BEGUN": BEGUN, "STOPPED": STOPPED}
     same = ("function", "xy", "zx", "yz", "shared", "stream", "thread", "version")
     launch = Template(_LAUNCH).substitute(words, comparisons=_same("record", same, "slow"))
     parts = [declarations, TABLES]
-    parts += [Template(_PARAMETERS).substitute(words), launch]
+    parts += [Template(_PARAMETERS).substitute(words), launch, guarding(words)]
     parts.append(runtime_functions(words))
     parts += [_answering(number, one, words) for number, one in enumerate(remembered)]
     names = addresses(remembered)
@@ -351,7 +362,7 @@ def module(remembered: Sequence[Remembered]) -> str:
 
 def addresses(remembered: Sequence[Remembered]) -> tuple[str, ...]:
     """What `run` tells the addresses of."""
-    own = ("state", "records", "answers", "change", "enter", "leave", "publish", "answer")
+    own = ("state", "records", "answers", "change", "enter", "leave", "publish", "answer", "interrupted")
     return (*own, "cuLaunchKernel", "cuLaunchKernelEx", *FUNCTIONS, *(one.name for one in remembered))
 
 

@@ -17,6 +17,9 @@ STATE = (
     "clock",  # clock_gettime
     "give_way",  # sched_yield
     "failed",  # to be told that a launch has ended early: number of its record, code
+    "sigaction",
+    "handler",  # Python's of SIGINT, which `interrupted` calls
+    "running",  # the stop flag of a launch that Ctrl-C may have to end
     "cuLaunchKernel",  # the functions in Python
     "cuLaunchKernelEx",
     "cudaLaunchKernel",  # the runtime's
@@ -54,6 +57,7 @@ RECORD = (
     "serial",
     "blocks",
     "slice",  # blocks after each of which it is seen how long the launch takes
+    "stop",  # the flag that makes it end; 0 for a launch that Ctrl-C need not end
 )
 RECORD_AT = {name: position for position, name in enumerate(RECORD)}
 RECORDS = 64

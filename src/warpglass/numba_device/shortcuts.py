@@ -23,6 +23,7 @@ from ..engine.cpu.own_code import own_code
 from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Dim3
 from .shortcut_code import addresses, module
+from .shortcut_interrupts import hears_interrupts
 from .shortcut_runtime import FUNCTIONS
 from .shortcut_tables import (
     ANSWER_WORDS,
@@ -88,7 +89,7 @@ class Shortcuts:
         self._addresses = dict(zip(names, found, strict=True))
         words = len(STATE) + len(REMEMBERED)
         self._state = (ctypes.c_uint64 * words).from_address(self._addresses["state"])
-        self._change, self._enter, self._leave = map(self._function, ("change", "enter", "leave"))
+        self._change, self.enter, self.leave = map(self._function, ("change", "enter", "leave"))
         self._publish, self._answer = self._function("publish"), self._function("answer")
         self._told = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)(self._tell)
         library = ctypes.CDLL(None)
@@ -96,6 +97,7 @@ class Shortcuts:
             ("thread", library.pthread_self),
             ("clock", library.clock_gettime),
             ("give_way", library.sched_yield),
+            ("sigaction", library.sigaction),
             ("failed", self._told),
         ):
             self._state[STATE_AT[name]] = _address(function)
@@ -142,11 +144,15 @@ class Shortcuts:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Let Python make a launch: none is made by machine code meanwhile."""
-        self._enter()
+        self.enter()
         try:
             yield
         finally:
-            self._leave()
+            self.leave()
+
+    def hears_interrupts(self) -> bool:
+        """Let Ctrl-C end launches of machine code in the calling thread; whether it can."""
+        return hears_interrupts(self._state, self._addresses["interrupted"])
 
     # ------------------------------------------------------------------------------------ answers
     def remember(self, name: str, arguments: Sequence[int]) -> None:
@@ -207,6 +213,7 @@ class Shortcuts:
             "serial": kept.serial,
             "blocks": replay.blocks,
             "slice": replay.slice,
+            "stop": replay.stop,
         }
         buffer = (ctypes.c_uint64 * len(RECORD))(*(words[name] for name in RECORD))
         with self._putting:  # the table and what is kept for it change together
@@ -227,8 +234,9 @@ class Shortcuts:
 
 def _record_of(key: LaunchKey) -> int:
     """A launch's place in the table, as machine code finds it."""
-    function, grid, block, _, _ = key
-    mixed = (function >> 4) + 31 * (grid[0] | grid[1] << 32) + 7 * (grid[2] | block[0] << 32) & _WORD
+    function, grid, block, _, stream = key
+    mixed = (function >> 4) + 31 * (grid[0] | grid[1] << 32) + 7 * (grid[2] | block[0] << 32)
+    mixed = mixed + 13 * (stream >> 4) & _WORD
     return (mixed ^ mixed >> 32) % RECORDS
 
 

@@ -1,8 +1,7 @@
 """Functions of the driver API about streams and events.
 
-Nearly all work ends before the call that asks for it returns, which is one of the orders that streams allow;
-what comes after a kernel that waits for the host is behind (behind.py). An event is the time at which it was
-recorded.
+Most work ends before the call that asks for it returns, which is one of the orders that streams allow; what
+does not, and all that comes after it, is behind (behind.py). An event is the time at which it was recorded.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import lab
 from .behind import Work as BehindWork
 from .calls import Address, Function, Handle, Int, IpcHandle, UInt, call, put, put_int, still
 from .device import VirtualDevice
@@ -77,10 +77,17 @@ def stream_of(device: VirtualDevice, handle: Handle) -> Stream:
 Staged = Callable[[VirtualDevice, tuple[int, ...]], "tuple[int, ...] | None"]
 
 
-def captured(function: Function, kind: Kind = Kind.EMPTY, staged: Staged | None = None) -> Function:
+# Whether a copy takes so long that it is worth a thread of its own, by its arguments.
+Long = Callable[[tuple[int, ...]], bool]
+
+
+def captured(
+    function: Function, kind: Kind = Kind.EMPTY, staged: Staged | None = None, long: Long | None = None
+) -> Function:
     """Let the work of a function with a parameter `stream` wait for a graph's launch if it is captured.
 
-    It also waits for what its stream has yet to do, with the arguments that `staged` gives.
+    It also waits for what its stream has yet to do, with the arguments that `staged` gives. What is `long` is
+    done while the host goes on.
     """
     position = list(inspect.signature(function).parameters).index("stream") - 1
 
@@ -91,10 +98,13 @@ def captured(function: Function, kind: Kind = Kind.EMPTY, staged: Staged | None 
         later = (*arguments[:position], 0, *arguments[position + 1 :])
         if stream.captured is not None:
             stream.capture(Call(kind, lambda device: function(device, *later), later))
-        elif not device.behind.holds(handle, stream.flags):
+        elif not device.behind.holds(handle, stream.flags) and (
+            long is None or handle in DEFAULT_STREAMS or lab.watched() or not long(arguments)
+        ):
             function(device, *arguments)
         elif (kept := later if staged is None else staged(device, later)) is None:
-            device.behind.settle()
+            device.behind.settle_stream(handle, stream.flags)
+            device.check_health()
             function(device, *arguments)
         else:
             device.behind.put(handle, stream.flags, lambda: function(device, *kept))
@@ -102,7 +112,7 @@ def captured(function: Function, kind: Kind = Kind.EMPTY, staged: Staged | None 
     return called
 
 
-def and_async(function: Function, staged: Staged | None = None) -> Function:
+def and_async(function: Function, staged: Staged | None = None, long: Long | None = None) -> Function:
     """Register a function's twin `...Async` beside it: the same, in a stream, which is the last parameter."""
 
     def in_stream(device: VirtualDevice, *arguments: Any) -> None:
@@ -115,15 +125,20 @@ def and_async(function: Function, staged: Staged | None = None) -> Function:
         parameters=[*signature.parameters.values(), stream]
     )
     kind = Kind.MEMSET if "Memset" in in_stream.__name__ else Kind.MEMCPY
-    still(call(captured(in_stream, kind, staged)))
+    still(call(captured(in_stream, kind, staged, long)))
     return function
 
 
-def in_turn(device: VirtualDevice, stream: Handle, work: Callable[[], None]) -> BehindWork | None:
-    """Do work of a stream now, or behind what the stream has yet to do: then this is returned."""
+def in_turn(
+    device: VirtualDevice, stream: Handle, work: Callable[[], None], *, always: bool = False
+) -> BehindWork | None:
+    """Do work of a stream now, or behind what the stream has yet to do: then this is returned.
+
+    With `always` it is done even if a kernel in front of it fails.
+    """
     flags = stream_of(device, stream).flags
     if device.behind.holds(stream, flags):
-        return device.behind.put(stream, flags, work)
+        return device.behind.put(stream, flags, work, always=always)
     work()
     return None
 
@@ -161,6 +176,7 @@ def cuStreamSynchronize(device: VirtualDevice, stream: Handle) -> None:
     flags = stream_of(device, stream).flags
     if device.behind.holds(stream, flags):
         device.behind.settle_stream(stream, flags)
+        device.check_health()
 
 
 @still
@@ -206,8 +222,11 @@ def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flag
     if awaited.captured is not None:
         waiting.captured = awaited.captured
         waiting.ends += [node for node in awaited.ends if node not in waiting.ends]
-    elif awaited.awaited:
-        device.behind.put(stream, waiting.flags, lambda: None, after=awaited.record)
+        return
+    record = awaited.record if awaited.awaited else None
+    # In the default stream this waits for other streams, and they for it, even if the event has come.
+    if record is not None or (stream in DEFAULT_STREAMS and device.behind.holds(stream, waiting.flags)):
+        device.behind.put(stream, waiting.flags, lambda: None, after=(record,) if record is not None else ())
 
 
 @still
@@ -216,7 +235,7 @@ def cuStreamAddCallback(
     device: VirtualDevice, stream: Handle, function: Address, data: Address, flags: UInt
 ) -> None:
     not_captured(device, stream)
-    in_turn(device, stream, lambda: _CALLBACK(function)(stream, 0, data))
+    in_turn(device, stream, lambda: _CALLBACK(function)(stream, device.sticky or 0, data), always=True)
 
 
 @still
@@ -318,6 +337,7 @@ def cuEventSynchronize(device: VirtualDevice, event: Handle) -> None:
     known = device.get(event, Event)
     if known.record is not None and known.awaited:
         device.behind.settle_work(known.record)
+        device.check_health()
 
 
 @still

@@ -70,10 +70,10 @@ class CpuBackend:
             _assign(launch)
         try:
             with POOL.lock:
-                apart = launch.alongside is not None or launch.begun > 0
-                key, plan, parameters = (None, None, None) if apart else self._plans.find(launch)
-                if plan is not None and not plan.executable.busy:
+                key, plan, parameters = (None, None, None) if launch.begun else self._plans.find(launch)
+                if plan is not None:
                     POOL.settle()
+                    plan = plan.beside() if plan.executable.busy else plan
                     return _outcome(execution.rerun(plan, launch, self._heap, parameters), plan)
             return self._run_new(launch, key)
         except LaunchError as error:
@@ -87,9 +87,7 @@ class CpuBackend:
             POOL.settle()
             general = prepared.executable(launch.block, launch.grid, bound, None, cluster, soon=True)
             hot = general.tiers.hot
-            executable, settled = general, False
-            if launch.alongside is None:
-                executable, settled = prepared.specialised(general, launch.grid, bound.values)
+            executable, settled = prepared.specialised(general, launch.grid, bound.values)
             clear_exception(launch.compiled, prepared.module.clear)
             plan = self._plan(launch, prepared, executable, bound, range(launch.begun, prod(launch.grid)))
             seconds, _ = execution.run(plan, launch, self._heap)
@@ -147,14 +145,26 @@ class CpuBackend:
         observed.release()
         return Outcome(seconds, "engine"), Observed(prepared.program, observed.probes, totals)
 
-    def replay(self, launch: Launch) -> Replay | None:
+    def make_ready(self, launch: Launch) -> None:
+        """Compile what a launch runs, and raise what it is refused for."""
+        self._state.check()
+        prepared, bound, cluster = self._bind(launch)
+        with POOL.lock:
+            prepared.executable(launch.block, launch.grid, bound, None, cluster, soon=True)
+
+    def replay(self, launch: Launch, interrupts: Callable[[], bool]) -> Replay | None:
         """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short.
 
-        If its kernel has loops, it is as short as it was the last time, and nobody may have to end it.
+        If its kernel has loops, it is as short as it was the last time. Then `interrupts` is asked whether
+        Ctrl-C will end it, unless nobody hears of that anyway.
         """
         prepared = _prepared(launch)
-        if launch.resident is None or not (is_short(prepared, launch) or self._was_brief(launch)):
+        if launch.resident is None:
             return None
+        if not is_short(prepared, launch):
+            ends = interrupts() or not hears_signals()
+            if not (ends and self._was_brief(launch)):
+                return None
         with POOL.lock:
             bound = launch.resident.bind(prepared)
             cluster = admit(launch, prepared, self.model)
@@ -163,7 +173,7 @@ class CpuBackend:
             return make_replay(launch, prepared, executable, laid, self._state, self._heap)
 
     def _was_brief(self, launch: Launch) -> bool:
-        plan = None if hears_signals() else self._plans.find(launch)[1]
+        plan = self._plans.latest(launch)
         if plan is None or plan.count > 1 or not plan.may_join:
             return False
         tiers = plan.executable.tiers

@@ -37,7 +37,7 @@ from .order import Order
 from .prepared import Prepared
 from .privatisation import redirect
 from .ready import Ready
-from .replay import PATIENCE
+from .replay import PATIENCE, is_short
 from .second_look import look_again
 from .stalls import StallWatch, explain_stall
 from .thread_pool import POOL, ThreadPool
@@ -126,6 +126,8 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap, parameters: bytes | None
     and its executable has done nothing else since, buffers hold all but the results of the last run. What
     kept plans have none of is left out: calls of the runtime, grid barriers, an order, observers.
     """
+    if launch.alongside is not None:
+        return run(plan, launch, heap, parameters=parameters)[0]
     executable = plan.executable
     ready, guarded = executable.ready, not plan.joins and _joins_guarded(plan, launch)
     fits = ready is not None and ready.plan is plan and not plan.private
@@ -310,15 +312,16 @@ def _run(
     else:
         ready = _ready(plan, workers, kept)
         job = ready.run
-    if plan.joins and count == 1:
+    joins = plan.joins and (launch.alongside is None or is_short(plan.prepared, launch))
+    if joins and count == 1:
         return job(0) != OK, False
     stop = plan.executable.control.stop
     how = {"brief": tiers.brief, "shared": plan.shared_work, "native": ready and ready.native}
-    guarded, in_vain = not plan.joins and _joins_guarded(plan, launch), False
+    guarded, in_vain = not joins and _joins_guarded(plan, launch), False
     with _threads(plan, launch) as pool:
         try:
             begun = guarded and GUARD.begin(plan.executable, launch.timeout, LONG_KERNEL)
-            how["joins"] = plan.joins or begun
+            how["joins"] = joins or begun
             codes, late = pool.run(job, count, stop, launch.timeout, tiers.notice, **how)
             in_vain = begun and GUARD.end()
         except BaseException:
@@ -367,11 +370,12 @@ def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float
         experience.note_seconds(seconds)
     if plan.executable.code.turns:
         experience.note_turns(plan.count, plan.executable.control.crew)
-    elif (plan.count > 1 or experience.tries_one) and plan.shared_work:
+    elif plan.count == 1 and experience.tries_one and plan.shared_work:
+        experience.note_contention(1, len(plan.blocks), seconds, plan.executable.tiers.tier, contended=False)
+    elif plan.count > 1 and plan.shared_work:
         changes = sum([int(worker.context[_CHANGES]) for worker in workers[: plan.count]])
         copies = sum([array.size for array in plan.private]) * (plan.count - 1)
-        if plan.count > 1:
-            experience.note_changes(changes)
+        experience.note_changes(changes)
         contended = seconds < max(_BRIEF / plan.count, _CHANGE * changes / plan.count, _COPY * copies)
         code = plan.executable.tiers.tier
         experience.note_contention(plan.count, len(plan.blocks), seconds, code, contended=contended)

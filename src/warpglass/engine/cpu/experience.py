@@ -18,6 +18,8 @@ _KEPT, _LONG_KEPT = 64, 1024
 _TRIED = 3
 # What a trial has found holds for launches of so many times the blocks, if they do not take as much longer.
 _LONGER = 2
+# Seconds of a launch on one thread for which no other is woken, even one that is still awake.
+_MOMENT = 20e-6
 # Seconds that a launch must take for workers to be woken for a few blocks each.
 _LONG = 0.5e-3
 
@@ -75,16 +77,21 @@ class Experience:
             if trial.alone < _TRIED:
                 trial.note_alone(seconds / blocks, seconds)
                 if trial.alone == _TRIED:
-                    quicker = trial.seconds_alone < trial.seconds_together
+                    quicker = trial.seconds_alone < trial.seconds_together or trial.shortest < _MOMENT
                     self.workers, self._left = 1 if quicker else None, _LONG_KEPT
                 return
             self._count_down()
-            if self.workers is None or seconds > _LONGER * trial.longest:
+            late, trial.late = trial.late, seconds > _LONGER * trial.longest
+            if self.workers is None or (late and trial.late):  # once it may be another process
                 self._trial, self.workers = _Trial(code), None
         elif count > 1 and contended and trial.together < _TRIED:
             trial.note_together(seconds / blocks, blocks)
             if trial.together == _TRIED:
                 self.workers = 1
+        elif count > 1 and trial.alone == _TRIED:  # all have been quicker
+            self._left -= 1
+            if not self._left:
+                self._trial = _Trial(code)
 
     def _count_down(self) -> None:
         if self.workers is not None:
@@ -96,7 +103,8 @@ class Experience:
 class _Trial:
     """Launches that compare all workers with one alone: how many, and the fewest seconds for a block.
 
-    What they find holds for launches of `most_blocks`, none of which takes much more than the `longest`.
+    What they find holds for launches of `most_blocks`, none of which takes much more than the `longest` of
+    one alone.
     """
 
     def __init__(self, code: str, most_blocks: float = 0) -> None:
@@ -104,7 +112,8 @@ class _Trial:
         self.together = self.alone = 0
         self.seconds_together = self.seconds_alone = inf
         self.most_blocks = most_blocks
-        self.longest = 0.0
+        self.longest, self.shortest = 0.0, inf  # seconds of one alone
+        self.late = False  # whether the last one alone took longer than what has been found holds for
 
     def note_together(self, each: float, blocks: int) -> None:
         """All workers have taken so long for each of so many blocks."""
@@ -116,4 +125,4 @@ class _Trial:
         """One worker has taken so long for each block, and for all."""
         self.alone += 1
         self.seconds_alone = min(self.seconds_alone, each)
-        self.longest = max(self.longest, seconds)
+        self.longest, self.shortest = max(self.longest, seconds), min(self.shortest, seconds)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf, prod
 from typing import Any
@@ -28,7 +28,7 @@ from ...codegen.context import RANGE_WORDS
 from ...host.budget import MEMORY, memory_limit
 from ...host.cores import core_count, cpu_name, spare_cores
 from ...host.environment import reader
-from ..launch.arguments import Bound
+from ..launch.arguments import Bound, Renumber
 from ..launch.arrays import signature_of
 from ..launch.backend import Launch
 from .address_space import Laid, grid_workspace, lay_out
@@ -55,6 +55,8 @@ _MOST_WATCHED = 256
 _MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
+# Numbers that have come twice in a row, of launches that differ in numbers: more than there are versions.
+_REPEATED = 64
 _DOUBLE = struct.Struct("d")
 # Types of which equal values are the same to a kernel, and others that a key has by their bytes.
 _BY_VALUE = frozenset([int, bool, type(None), *[np.dtype(char).type for char in "bBhHiIlLqQ"]])
@@ -98,6 +100,10 @@ class LaunchPlan:
     def small(self) -> bool:
         """Whether it has so few blocks that they run on one thread unless they take long."""
         return 1 < len(self.blocks) < _SMALL_GRID
+
+    def beside(self) -> LaunchPlan:
+        """The same with buffers of its own, for a launch that is made while this one's are in use."""
+        return replace(self, executable=self.executable.free(), system=self.system.again())
 
     @property
     def left(self) -> range | None:
@@ -200,12 +206,16 @@ def _taken_at_once(blocks: int, workers: int, together: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A plan, and what must still be so for it to hold."""
+    """A plan, and what must still be so for it to hold.
+
+    With `parameters` it is that of launches that differ in numbers, for those with these.
+    """
 
     plan: LaunchPlan
     compiled: object  # alive, so that its id is its own
     general: Executable
     hot: bool  # whether the general one was, when this was planned
+    parameters: bytes | None = None
 
     @property
     def holds(self) -> bool:
@@ -216,11 +226,34 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Lasting:
-    """A plan for launches that differ in numbers, and the numbers of the latest."""
+    """A plan for launches that differ in numbers, the numbers of the latest, and those that came twice.
+
+    Arguments become parameters by `renumber`, None for those that come packed. Of these the code may take
+    some for granted, which are `baked`; of arguments that is part of their arrays' layout.
+    """
 
     kept: _Kept
-    baked: object  # what the code takes for granted of parameters
+    renumber: Renumber | None
+    baked: object
     latest: Hashable
+    repeated: set[Hashable] = field(default_factory=set)
+
+    def parameters(self, launch: Launch) -> bytes | None:
+        """The block of a launch's parameters; None if the plan is not for it. Raises ArgumentError."""
+        if self.renumber is not None:
+            return self.renumber(launch.args)
+        assert launch.resident is not None, "parameters come packed"
+        prepared = self.kept.plan.prepared
+        if prepared.structural and prepared.baked(self.values(launch)) != self.baked:
+            return None
+        return launch.resident.parameters
+
+    def values(self, launch: Launch) -> Sequence[object]:
+        """The values of its parameters."""
+        if self.renumber is not None:
+            return self.renumber.values(launch.args)
+        assert launch.resident is not None, "parameters come packed"
+        return launch.resident.bind(self.kept.plan.prepared).values
 
 
 class PlanCache:
@@ -238,12 +271,22 @@ class PlanCache:
         """
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
-        if kept is not None and not kept.holds:
+        if key is not None and kept is not None and not kept.holds:
             del self._kept[key]
             kept = None
         if kept is None:
             return key, *self._find_lasting(launch, key)
-        return key, kept.plan if self._heap.unused else None, None
+        return (key, kept.plan, kept.parameters) if self._heap.unused else (key, None, None)
+
+    def latest(self, launch: Launch) -> LaunchPlan | None:
+        """The plan that a launch has just been run by, if it is kept."""
+        key = _key(launch)
+        if key is None:
+            return None
+        kept = self._kept.get(key)
+        if kept is None and (lasting := self._lasting.get(key[0])) is not None:
+            kept = lasting.kept
+        return None if kept is None or not kept.holds else kept.plan
 
     def _find_lasting(self, launch: Launch, key: Key | None) -> tuple[LaunchPlan | None, bytes | None]:
         """A plan for launches that differ in numbers, and this one's parameters.
@@ -256,20 +299,19 @@ class PlanCache:
             _settings()
             return None, None
         plan, general = found.kept.plan, found.kept.general
-        prepared = plan.prepared
-        values, parameters = _given(launch, plan)
-        repeats, found.latest = numbers == found.latest, numbers
-        if prepared.baked(values) != found.baked:
+        parameters = found.parameters(launch)
+        if parameters is None:
             return None, None
-        if not (repeats or prepared.has_versions):
+        repeats, found.latest = numbers == found.latest, numbers
+        if repeats and len(found.repeated) < _REPEATED:
+            found.repeated.add(numbers)
+        if numbers not in found.repeated:  # there is no version for them
             return plan, parameters
-        code, settled = prepared.specialised(general, launch.grid, values)
+        code, settled = plan.prepared.specialised(general, launch.grid, found.values(launch))
         if code is not general:
             return None, None
         if settled and repeats:
-            plan = replace(plan, laid=replace(plan.laid, parameters=parameters))
-            _put(self._kept, key, _Kept(plan, launch.compiled, general, general.tiers.hot))
-            return plan, None
+            _put(self._kept, key, _Kept(plan, launch.compiled, general, general.tiers.hot, parameters))
         return plan, parameters
 
     def keep(
@@ -287,8 +329,11 @@ class PlanCache:
             return
         kept, (frame, numbers) = _Kept(plan, launch.compiled, general, hot), key
         if plan.lasting and plan.executable is general and not general.small:
-            values, _ = _given(launch, plan)
-            _put(self._lasting, frame, _Lasting(kept, prepared.baked(values), numbers))
+            if launch.resident is None:
+                renumber, baked = prepared.binder.renumber(plan.laid.parameters, launch.args), ()
+            else:
+                renumber, baked = None, prepared.baked(launch.resident.bind(prepared).values)
+            _put(self._lasting, frame, _Lasting(kept, renumber, baked, numbers))
         elif settled:
             _put(self._kept, key, kept)
 
@@ -304,13 +349,6 @@ def _put(plans: dict[Any, Any], key: Hashable, plan: object) -> None:
     plans[key] = plan
     if len(plans) > _PLANS:
         del plans[next(iter(plans))]
-
-
-def _given(launch: Launch, plan: LaunchPlan) -> tuple[Sequence[object], bytes]:
-    """The values of a launch's parameters, and their block, where all but numbers is as it was planned."""
-    if launch.resident is None:
-        return plan.prepared.binder.rebind(plan.laid.parameters, launch.args)
-    return launch.resident.bind(plan.prepared).values, launch.resident.parameters
 
 
 # What the variables hold that `_settings` follow from.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cached_property, lru_cache, partial
 
 from ... import ptx
@@ -49,8 +50,8 @@ _MOST_LINES, _FEW_STEPS = 8_000, 300
 _KEEP = 16 << 20
 
 # What code is compiled for: block shape, class of grids, structural parameters with their values, what
-# watches it, and the clusters in blocks. What launches use at once differs in the last number.
-_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3 | None, int]
+# watches it, and the clusters in blocks.
+_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3 | None]
 
 
 _LOGGER = logging.getLogger("warpglass")
@@ -99,7 +100,8 @@ class Executable:
         self.ready: Ready | None = None  # the workers as a kept plan has them filled in
         self.busy = False  # a launch uses the buffers while others are made
         self._superseded = False
-        self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier, small=small, apart=apart)
+        self._twins: list[Executable] = []
+        self.tiers = Tiers(prepared.entry, generated, self._retire, tier, small=small, apart=apart)
         self._threads = self.shape.thread_table_aligned()
         self._parameters = prepared.binder.layout.size
         self._local = prepared.facts.local.size
@@ -127,8 +129,24 @@ class Executable:
 
     def supersede(self) -> None:
         """There is better code, which workers are to leave the blocks to that they have not taken yet."""
-        self._superseded = True
-        self.control.retire()
+        for one in (self, *self._twins):
+            one._superseded = True
+        self._retire()
+
+    def _retire(self) -> None:
+        """Have all workers look for better code between two blocks."""
+        for one in (self, *self._twins):
+            one.control.retire()
+
+    def free(self) -> Executable:
+        """The same code with buffers that no launch uses: this, or a twin of it."""
+        found = next((one for one in (self, *self._twins) if not one.busy), None)
+        if found is None:
+            found = copy(self)
+            found.control, found.busy = Control(), False
+            found._workers, found._leaving, found._clusters, found.ready = [], [], [], None
+            self._twins.append(found)
+        return found
 
     def residents(self, blocks: int) -> list[Worker]:
         """A worker for each block of a cooperative grid, all of which are under way at once."""
@@ -259,9 +277,6 @@ class Prepared:
         tier = chosen_tier() if instrument is None else QUICK
         kept = self._small if tier == SMALL else self._executables
         found = self._get(kept, key, tier is None and soon)
-        while found is not None and found.busy:
-            key = (*key[:-1], key[-1] + 1)
-            found = self._get(kept, key, tier is None and soon)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
             shape = BlockShape(
@@ -283,7 +298,7 @@ class Prepared:
             if len(kept) > _SHAPES:
                 del kept[next(iter(kept))]
         found.tiers.require()
-        return found
+        return found.free()
 
     def _get(self, kept: Mapping[_Key, Executable], key: _Key, soon: bool) -> Executable | None:
         found = kept.get(key)
@@ -327,11 +342,6 @@ class Prepared:
         in_background(job, "compiler")
         return small
 
-    @property
-    def has_versions(self) -> bool:
-        """Whether there are versions for launches that repeat their integers, or are about to be."""
-        return self._specialisations.some
-
     def specialised(
         self, general: Executable, grid: Dim3, values: Sequence[object]
     ) -> tuple[Executable, bool]:
@@ -360,7 +370,7 @@ class Prepared:
         start = in_background if tier is None else _now
         key = general.shape, self.baked(values), grid
         special, settled = self._specialisations.find(key, values, make, start)
-        return special or general, settled
+        return (special.free() if special is not None else general), settled
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
@@ -376,8 +386,8 @@ class Prepared:
         self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None, cluster: Dim3 | None
     ) -> _Key:
         if engine_mode() == "reference":
-            return (block, None, (), instrument, cluster, 0)
-        return (block, grid_class(grid), self.baked(bound.values), instrument, cluster, 0)
+            return (block, None, (), instrument, cluster)
+        return (block, grid_class(grid), self.baked(bound.values), instrument, cluster)
 
     def baked(self, values: Sequence[object]) -> tuple[tuple[int, int], ...]:
         """The parameters that are constants in the code for these values: offset and value."""

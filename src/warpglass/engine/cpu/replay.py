@@ -22,6 +22,7 @@ from ..launch.sticky import StickyState
 from .address_space import Laid
 from .faults import Scene, explain_deadlock, explain_fault
 from .footprint import footprint
+from .guard import hears_signals
 from .heap import Heap
 from .prepared import Executable, Prepared
 from .second_look import look_again
@@ -55,6 +56,7 @@ class Replay:
     parameters: int  # address of the block of parameters
     blocks: int
     slice: int  # blocks after each of which the rest may be left to other threads
+    stop: int  # the address of the word that ends it, if it may take long and there is Ctrl-C for that; or 0
     fixed: frozenset[int]  # offsets of parameters that are part of the code
     spend: Callable[[float], None]  # to be told the seconds that runs have taken
     explain: Callable[[int, Launch], LaunchError]  # the error for a bad code and the launch that it ended
@@ -96,8 +98,8 @@ def make_replay(
     worker, control = executable.apart()
     system = System(launch.grid, launch.block, heap)
     ranges = [*laid.low, *laid.with_variables(prepared.module.words), *laid.words, *heap.words()]
-    blocks = prod(launch.grid)
-    slice_ = blocks if is_short(prepared, launch) else -(-blocks // _SLICES)
+    blocks, short = prod(launch.grid), is_short(prepared, launch)
+    slice_ = blocks if short else -(-blocks // _SLICES)
     worker.fill(launch.grid, blocks, slice_, laid.parameters, shared, ranges, system.serve)
     control.clear()
 
@@ -125,6 +127,7 @@ def make_replay(
         parameters=int(worker.context[SLOT["parameters"]]),
         blocks=blocks,
         slice=slice_,
+        stop=control.stop_flag if not short and hears_signals() else 0,
         fixed=frozenset(offset for _, offset, _ in prepared.structural),
         spend=executable.tiers.add,
         explain=explain,

@@ -37,11 +37,6 @@ class Specialisations(Generic[Version]):
         self._versions: dict[Hashable, Version | None] = {}
         self._made: set[Hashable] = set()
 
-    @property
-    def some(self) -> bool:
-        """Whether a version has been asked for."""
-        return bool(self._versions)
-
     def find(
         self,
         key: Hashable,

@@ -100,6 +100,10 @@ class System:
         self._output: list[tuple[int, bytes]] = []
         self._room = _MOST_OUTPUT
 
+    def again(self) -> System:
+        """One for another launch of the same grid."""
+        return System(self._grid, self._block, self._heap, goes_on=self._goes_on)
+
     def serve(self, worker: Worker, code: int, lanes: int, warp: int, block: int, buffer: int) -> int:
         """One warp's call: arguments and results are 32 words each; returns 0, or the failing lane + 1."""
         arguments = np.ctypeslib.as_array((ctypes.c_uint64 * 256).from_address(buffer)).reshape(8, 32)

@@ -49,7 +49,9 @@ class ThreadPool:
     threads of its own, and lets go of the lock while it runs (`apart`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, beside: bool = False) -> None:
+        """`beside` says that other launches run at the same time."""
+        self._free_to_move = beside
         self._begin()
         if hasattr(os, "register_at_fork"):  # threads do not survive a fork, and the lock might be held
             os.register_at_fork(after_in_child=self._begin)
@@ -87,7 +89,7 @@ class ThreadPool:
         """
         if joins and workers == 1:
             return [job(0)], False
-        alone = workers == 1 and len(own_cores()) > 1
+        alone = workers == 1 and len(own_cores()) > 1 and not self._free_to_move
         crew, here = self._beside() if alone else self._crew(workers)
         room = workers - joins <= spare_cores() and not alone  # else who is awake is in a worker's way
         awake = _SMALL_KERNEL if room and (brief or joins) else 0.0
@@ -106,7 +108,7 @@ class ThreadPool:
     @contextmanager
     def apart(self) -> Iterator[ThreadPool]:
         """Threads for a launch during which others are made: the lock, which is held, is let go meanwhile."""
-        pool = self._spare.pop() if self._spare else ThreadPool()
+        pool = self._spare.pop() if self._spare else ThreadPool(beside=True)
         self.alongside += 1
         self.lock.release()
         try:

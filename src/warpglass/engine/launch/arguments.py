@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -142,6 +143,48 @@ def bind(compiled: Compiled, parameters: Sequence[Parameter], args: Sequence[obj
     return Binder(compiled, parameters).bind(args)
 
 
+class _Place(NamedTuple):
+    """Where a number goes: the argument, its first parameter, and what makes one or several values of it."""
+
+    position: int
+    first: int
+    value: Callable[[object], Value] | None
+    values: Callable[[object], list[Value | Reference]]
+
+
+class Renumber:
+    """The parameters of launches that differ in numbers."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        block: bytes,
+        places: Sequence[_Place],
+        refusal: Callable[[int, Misfit], ArgumentError],
+    ):
+        """`block` is that of one of them; `refusal` is what to raise of an argument that does not fit."""
+        self._usual: list[Any] = list(layout.format.unpack(block))
+        self._masks, self._pack = layout.masks, layout.format.pack
+        self._places, self._refusal = places, refusal
+
+    def __call__(self, args: Sequence[object]) -> bytes:
+        """The block of parameters; raises ArgumentError."""
+        return self._pack(*self.values(args))
+
+    def values(self, args: Sequence[object]) -> list[Any]:
+        """The values of the parameters, integers by their bits; raises ArgumentError."""
+        values, masks = self._usual.copy(), self._masks
+        for position, first, value, several in self._places:
+            try:
+                found = (value(args[position]),) if value is not None else several(args[position])
+            except Misfit as problem:
+                raise self._refusal(position, problem) from None
+            for place, one in enumerate(found, first):
+                mask = masks[place]
+                values[place] = one if mask is None else one & mask  # type: ignore[operator]
+        return values
+
+
 class Binder:
     """Binds arguments to the parameters of one kernel, launch after launch."""
 
@@ -181,24 +224,18 @@ class Binder:
         arrays, allocations = self._allocate(found)
         return Bound(arrays, allocations, tuple(values), self.layout)
 
-    def rebind(self, block: bytes, args: Sequence[object]) -> tuple[Sequence[Value], bytes]:
-        """The values of the parameters, and their block, of a launch that differs from another in numbers.
-
-        `block` is the other's. Raises ArgumentError.
-        """
-        values: list[Any] = list(self.layout.format.unpack(block))
+    def renumber(self, block: bytes, args: Sequence[object]) -> Renumber:
+        """What gives the blocks of launches that differ from one with this block and arguments in numbers."""
+        places: list[_Place] = []
         first = 0
         for position, (slot, arg) in enumerate(zip(self._slots, args, strict=True)):
             if isinstance(arg, np.ndarray):
                 first += len(slot.fill)
                 continue
-            try:
-                found = self._bind_value(slot, arg)
-            except Misfit as problem:
-                raise self._refusal(position, problem) from None
-            values[first : first + len(found)] = found
-            first += len(found)
-        return values, _packed(values, self.layout)
+            bind = partial(self._bind_value, slot)
+            places.append(_Place(position, first, None if slot.fill or slot.complex else slot.value, bind))
+            first += len(bind(arg))
+        return Renumber(self.layout, block, places, self._refusal)
 
     def _bind_value(self, slot: _Slot, arg: object) -> list[Value | Reference]:
         if arg is None and slot.fill and not self._python:

@@ -94,6 +94,8 @@ def converter(parameter: Parameter, dtype: np.dtype[Any] | None) -> Callable[[ob
 
 def integer(value: object, low: int, high: int, word: str) -> int:
     """An integer between two bounds, or Misfit; `word` says what is needed."""
+    if type(value) is int and low <= value <= high:
+        return value
     if isinstance(value, (*_INTEGERS, np.bool_)):
         number = int(value)
         if low <= number <= high:
