@@ -211,7 +211,7 @@ class _Runs:
             checker.begin(begun)
 
         try:
-            self._place.observe(self._launch, checker, begin, order=order)
+            self._place.observe(self._launch, checker, begin, order=order, watcher=checker)
         except Exception as error:
             if not (isinstance(error, KernelFault | KernelTimeout) or raised_by_kernel(error)):
                 raise

@@ -2,6 +2,9 @@
 
 The words of lines (layout.py) are allocated whole and empty; the operating system makes only those pages of
 them that are used. Memory for the stamps of lines that have more than one comes in slabs, when it is needed.
+
+Workers that take turns on one thread share the shadow memory of what blocks share. Those of a rehearsal, on
+several threads, have theirs each (races/meetings.py compares them).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from ...codegen.context import GLOBAL_BASE, MODULE_BASE, SHARED_WINDOW, SLOT
 from ...engine.cpu.backend import Begun
 from ...engine.cpu.worker import Worker
 from . import layout
+from .arena import Arena
 
 _HEAP_SPAN = 1 << 30
 _SLAB = 1 << 20  # bytes
@@ -39,36 +43,31 @@ class ShadowMemory:
         granule = _granules(begun)
         self._granule = granule["shared"]
         self._shared = begun.shared
+        self._arena = Arena()
         self._kept: list[np.ndarray] = []
-        self._words: list[np.ndarray] = []  # of lines
+        self._words: dict[int, np.ndarray] = {}  # of lines, by address
         self._slabs: list[np.ndarray] = []  # bytes, for palettes and stamps of lines
         self._fetch = ctypes.CFUNCTYPE(*[ctypes.c_int64] * 4)(self._add_slab)
-        self.findings = np.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS), np.int64)
+        self.findings = self._arena.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS))
         blocks = scene.launch.grid[0] * scene.launch.grid[1] * scene.launch.grid[2]
         self.block_bits = max(1, (blocks + 1).bit_length())
         self.block_shift = layout.STAMP_BITS - self.block_bits
         shape = scene.executable.shape
-        rows = [self._module_row(begun, granule["global"]), self._heap_row(begun, granule["global"])]
-        for number, one in enumerate(scene.laid.placed):
-            delta = one.allocation.address - one.base
-            row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
-            row[layout.FRESH] = int(number in fresh)
-            defined = fresh.get(number)
-            if defined is not None:
-                self._kept.append(defined)
-                row[layout.DEFINED] = defined.ctypes.data
-            rows.append(row)
-        self.arrays = rows[2:]
-        rows += self._cluster_rows(begun, granule["shared"])
+        self.divided = begun.threads > 1
+        self._fresh = fresh
+        count = len(begun.workers)
+        owned = [self._rows(begun, granule) for _ in range(count if self.divided else 1)]
+        self.arrays = owned[0][2 : 2 + len(scene.laid.placed)]
+        self._owners = [rows[2 : 2 + len(self.arrays)] for rows in owned]
         self.states: list[np.ndarray] = []
         self.tables: list[np.ndarray] = []
-        for worker in begun.workers:
+        for worker, rows in zip(begun.workers, owned if self.divided else owned * count, strict=True):
             shared = self._row(0, begun.shared, _shared_address(worker), granule["shared"])
             shared[layout.START], shared[layout.FRESH] = SHARED_WINDOW, 1
             table = np.array([shared, *rows], np.int64)
-            if len(begun.workers) > 1:  # what one notes in its table, others do not see
+            if count > 1 and not self.divided:  # what one notes in its table, others do not see
                 table[:, layout.MORE_READS] = layout.SOME | layout.FAR
-            state = np.zeros(layout.STATE_WORDS, np.int64)
+            state = self._arena.zeros(layout.STATE_WORDS)
             state[layout.BLOCK_SHIFT] = self.block_shift
             time_bits = self.block_shift - layout.TIME_SHIFT
             state[layout.LAST_TIME] = (1 << time_bits) - 2
@@ -85,9 +84,23 @@ class ShadowMemory:
             self.states.append(state)
             self.tables.append(table)
 
+    def _rows(self, begun: Begun, granule: Mapping[str, int]) -> list[np.ndarray]:
+        """The regions of what blocks share: module variables, the heap, allocations, a cluster's memory."""
+        rows = [self._module_row(begun, granule["global"]), self._heap_row(begun, granule["global"])]
+        for number, one in enumerate(begun.scene.laid.placed):
+            delta = one.allocation.address - one.base
+            row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
+            row[layout.FRESH] = int(number in self._fresh)
+            defined = self._fresh.get(number)
+            if defined is not None:
+                self._kept.append(defined)
+                row[layout.DEFINED] = defined.ctypes.data
+            rows.append(row)
+        return rows + self._cluster_rows(begun, granule["shared"])
+
     def take(self, shape: int | tuple[int, ...], type_: type = np.int64) -> int:
         """The address of zeroed memory for the launch."""
-        array = np.zeros(shape, type_)
+        array = self._arena.zeros(shape, type_)
         self._kept.append(array)
         return array.ctypes.data
 
@@ -105,20 +118,20 @@ class ShadowMemory:
 
     def touched(self, allocation: int, which: int) -> np.ndarray:
         """Of which places of an allocation, a granule each, stamps of a kind were ever set."""
-        return self._places(self._lines(allocation, which)).ravel()
+        owners = self._lines(allocation, which)
+        return np.logical_or.reduce([self._places(words) for words in owners]).ravel()
 
     def touched_bytes(self, allocation: int, which: int) -> tuple[np.ndarray, np.ndarray]:
         """Likewise, for lines in which some are: their numbers, and of each a bit for each of its bytes."""
-        words = self._lines(allocation, which)
-        numbers = np.flatnonzero(words)
+        owners = self._lines(allocation, which)
+        numbers = np.flatnonzero(np.logical_or.reduce([words != 0 for words in owners]))
         granule = 1 << int(self.arrays[allocation][layout.SHIFT])
-        places = np.repeat(self._places(words[numbers]), granule, axis=1)
-        return numbers, np.packbits(places, axis=1, bitorder="little")
+        places = np.logical_or.reduce([self._places(words[numbers]) for words in owners])
+        return numbers, np.packbits(np.repeat(places, granule, axis=1), axis=1, bitorder="little")
 
-    def _lines(self, allocation: int, which: int) -> np.ndarray:
-        """The words of an allocation's lines."""
-        address = int(self.arrays[allocation][which])
-        return next(one for one in self._words if one.ctypes.data == address)
+    def _lines(self, allocation: int, which: int) -> list[np.ndarray]:
+        """The words of an allocation's lines, of each who has some."""
+        return [self._words[int(rows[allocation][which])] for rows in self._owners]
 
     def _places(self, words: np.ndarray) -> np.ndarray:
         """Which places of lines have stamps, by their words."""
@@ -136,7 +149,7 @@ class ShadowMemory:
     @property
     def shadow_bytes(self) -> int:
         """Shadow memory that was used: pages of lines' words, and the stamps of lines that have several."""
-        pages = sum(min(one.nbytes, _PAGE * _used_pages(one)) for one in self._words)
+        pages = sum(min(one.nbytes, _PAGE * _used_pages(one)) for one in self._words.values())
         unused = sum(int(state[layout.ROOM_END] - state[layout.ROOM]) for state in self.states)
         return pages + sum(slab.nbytes for slab in self._slabs) - unused
 
@@ -180,9 +193,9 @@ class ShadowMemory:
         row[[layout.BASE, layout.SIZE, layout.DELTA, layout.SHIFT]] = base, size, delta, granule
         row[layout.START] = base
         for which in _SHADOWS:
-            words = np.zeros((size >> granule >> layout.LINE_SHIFT) + 1, np.int64)
+            words = self._arena.zeros((size >> granule >> layout.LINE_SHIFT) + 1)
             row[which] = words.ctypes.data
-            self._words.append(words)
+            self._words[words.ctypes.data] = words
         return row
 
 
