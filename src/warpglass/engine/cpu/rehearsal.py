@@ -3,7 +3,7 @@
 Some observers want all blocks in order on one thread, since what they report depends on who came first. Most
 launches show them nothing to report, and that blocks on several threads show as well: such a launch is
 **rehearsed**, and if there is nothing, that was it. Else all that it may have read and changed is put back,
-and it runs again, as the observer wants it. What a kernel only stores to stays: the second run stores it, too.
+and it runs again, as the observer wants it. What it only stores to stays: the second run stores it, too.
 
 Belongs here: which launches may be rehearsed, and the rehearsal.
 """

@@ -88,7 +88,7 @@ def _lines_of_several(rows, count, first, lines, reads):
 
 @exported
 def find_meeting(found, rows, count, first, last, reads):
-    """Put 1 where `found` says if blocks meet in one of some lines of a region; `reads`: which may be read."""
+    """Put 1 where `found` says if blocks meet in some lines of a region; `reads`: that loads may lead there."""
     for start in range(first, last, _AT_ONCE):
         lines = min(_AT_ONCE, last - start)
         several = _lines_of_several(rows, count, start, lines, reads)
