@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from tests.engines import worker_threads
 from tests.fuzz import checked_programs
 from tests.levels import numbers, sample
 from warpglass.engine.cpu import backend, experience, snapshot
+from warpglass.observe.detectors import arena
+from warpglass.observe.detectors.arena import Arena, used_pages
 from warpglass.observe.detectors.races import shadow_lines
 from warpglass.records.check import Check
 
@@ -42,7 +44,7 @@ _BLOCKS, _THREADS = 12, 64
 
 
 @pytest.fixture
-def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def ends(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """How the launches end that are tried on several threads, however short they are."""
     found: list[str] = []
 
@@ -54,7 +56,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     rehearsed = backend.rehearse
     monkeypatch.setattr(backend, "rehearse", rehearse)
     monkeypatch.setattr(experience, "_DIVIDED", -1.0)
-    yield found
+    return found
 
 
 def _check(body: str, threads: int) -> tuple[Check, list[np.ndarray]]:
@@ -111,8 +113,41 @@ def test_untouched_elements_are_those_of_all_threads(ends: list[str]) -> None:
         with worker_threads(threads):
             found.append(wg.check(kernel, 8, 64, (wg.out(x), wg.all_of(y))).findings)
     assert found[0] == found[1]
-    assert [one.message for one in found[0]] == ["1 element of x (512 in all) is never written, the first is x[100]"]
+    assert [one.message for one in found[0]] == [
+        "1 element of x (512 in all) is never written, the first is x[100]"
+    ]
     assert ends == ["settled"]
+
+
+def test_large_arrays(ends: list[str]) -> None:
+    """Most pages of shadow memory are touched by one thread, or by nobody."""
+    kernel = wg.compile(
+        'extern "C" __global__ void k(int* x, int stray) {'
+        " int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < 100000 || i > 300000) x[i] += 1;"
+        " if (i == 90000) x[stray] = 2; }",
+        "k",
+    )
+    for stray in (90000, 89999, 250000, 399999, 500000):
+        found = []
+        for threads in (1, 3):
+            x = np.zeros(1 << 19, np.int32)
+            with worker_threads(threads):
+                found.append(wg.check(kernel, 2048, 256, (x, np.int32(stray))).findings)
+        assert found[0] == found[1]
+        assert bool(found[0]) == (stray in (89999, 399999, 500000))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+def test_pages_that_are_touched() -> None:
+    words = Arena().zeros(20 * arena.PAGE)
+    assert not used_pages(words).any()
+    words[5 * arena.PAGE + 7] = words[12 * arena.PAGE] = 1
+    assert np.flatnonzero(used_pages(words)).tolist() == [5, 12]
+
+
+def test_pages_where_nobody_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "_page_table", lambda: None)
+    assert used_pages(Arena().zeros(3 * arena.PAGE)).tolist() == [1, 1, 1]
 
 
 def test_places_of_a_line() -> None:

@@ -7,7 +7,7 @@ has run, so that it can be made again from the same state.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -84,6 +84,6 @@ def _rows(scene: Scene, rows: Collection[int]) -> list[tuple[int, int]]:
     return _writable([word for start in starts for word in scene.ranges[start : start + RANGE_WORDS]])
 
 
-def _writable(words: Collection[int]) -> list[tuple[int, int]]:
+def _writable(words: Sequence[int]) -> list[tuple[int, int]]:
     rows = [tuple(words[start : start + RANGE_WORDS]) for start in range(0, len(words), RANGE_WORDS)]
     return [(base + delta, size) for base, size, delta, permissions in rows if permissions & WRITE and size]

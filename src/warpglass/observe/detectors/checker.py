@@ -101,11 +101,11 @@ class Checker:
         self._fresh = dict.fromkeys(outputs) if resident is None else dict(resident.written())
         self._watched = Watched(begun, ShadowMemory(begun, self._fresh), self._purposes)
         self._finished = False
-        code, places = self._code, native.addresses()
+        code, addresses = self._code, native.addresses()
+        words = [code.functions[name] for name in addresses]
         for worker, state in zip(begun.workers, self._watched.memory.states, strict=True):
             worker.words[code.state] = state.ctypes.data
-            for name, address in places.items():
-                worker.words[code.functions[name]] = address
+            worker.words[words] = list(addresses.values())
         for detector in code.detectors:
             detector.begin(self._watched)
 

@@ -8,6 +8,8 @@ launch is then run again on one thread, which says who did (engine/cpu/rehearsal
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ....codegen.context import OK, RANGE_WORDS
@@ -15,13 +17,15 @@ from ....engine.cpu.crew import LONGEST
 from ....engine.cpu.reached import changed_in_place
 from ....engine.cpu.thread_pool import POOL
 from .. import layout
+from ..arena import PAGE
 from ..detector import Watched
-from ..intrinsics import load, store
+from ..intrinsics import load, load_byte, store
 from ..native import exported, inlined, native, run
+from ..region_rows import line_count
 from .access_sets import set_of
 from .shadow_lines import places_in, stamp_at
 
-_AT_ONCE = 64  # lines of which one word says something
+_AT_ONCE = 64  # lines of which one word says something, all in one page
 _APART = 8  # words between the answers of two threads: a line of the processor's cache
 _PART = 1 << 12  # lines that are worth another thread
 
@@ -73,57 +77,91 @@ def _meet_in_line(rows, count, line):
 
 
 @native
-def _lines_of_several(rows, count, first, lines, reads):
+def _lines_of_several(rows, count, first, lines, pages):
     """A bit for each of some lines that one thread has written and another has accessed."""
     accessed, written, met = 0, 0, 0
     for number in range(count):
-        wrote = _lines_with_some(_words(rows, number, layout.WRITES, first), lines)
-        touched = wrote
-        if reads:
-            touched |= _lines_with_some(_words(rows, number, layout.READS, first), lines)
+        wrote = _lines_of_one(rows, number, layout.WRITES, first, lines, load(pages + 16 * number))
+        touched = wrote | _lines_of_one(
+            rows, number, layout.READS, first, lines, load(pages + 16 * number + 8)
+        )
         met |= (accessed & wrote) | (written & touched)
         accessed, written = accessed | touched, written | wrote
     return met
 
 
+@native
+def _lines_of_one(rows, number, which, first, lines, used):
+    """A bit for each of some lines of which a thread has stamps of a kind; `used` are the pages where it may."""
+    if load_byte(used + first // PAGE) == 0:
+        return 0
+    return _lines_with_some(_words(rows, number, which, first), lines)
+
+
 @exported
-def find_meeting(found, rows, count, first, last, reads):
-    """Put 1 where `found` says if blocks meet in some lines of a region; `reads`: that loads may lead there."""
+def find_meeting(found, rows, count, first, last, pages):
+    """Put 1 where `found` says if blocks meet in one of some lines of a region.
+
+    `pages` has by thread the addresses of a byte for each page of WRITES and of READS, 0 if it is not used.
+    """
     for start in range(first, last, _AT_ONCE):
         lines = min(_AT_ONCE, last - start)
-        several = _lines_of_several(rows, count, start, lines, reads)
+        several = _lines_of_several(rows, count, start, lines, pages)
         for line in range(lines if several != 0 else 0):
             if (several >> line) & 1 != 0 and _meet_in_line(rows, count, start + line):
                 store(found, 1)
                 return
 
 
-def have_met(watched: Watched) -> bool:
-    """Whether blocks of different threads meet anywhere; the pool's lock is held."""
-    tables, scene = watched.memory.tables, watched.begun.scene
-    found = np.zeros(len(tables) * _APART, np.int64)
-    in_place = changed_in_place(scene)
-    read = None if in_place is None else {scene.ranges[row * RANGE_WORDS] for row in in_place}
-    for number in range(layout.MODULE_REGION, len(tables[0])):
-        row = tables[0][number]
-        if not row[layout.SIZE] or row[layout.ONLY_READ]:
-            continue
-        rows = np.array([table[number].ctypes.data for table in tables])
-        lines = (int(row[layout.SIZE]) >> int(row[layout.SHIFT]) >> layout.LINE_SHIFT) + 1
-        # Words that nobody can have set are not looked at: their pages would have to be made for that.
-        reads = read is None or number < layout.FIRST_ARRAY or int(row[layout.BASE]) in read
-        parts = min(len(tables), 1 + lines // _PART)
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A region as its threads have it."""
 
-        def look(
-            part: int, rows: np.ndarray = rows, lines: int = lines, parts: int = parts, reads: bool = reads
-        ) -> int:
-            first, last = lines * part // parts, lines * (part + 1) // parts
-            place = found.ctypes.data + 8 * _APART * part
-            run(find_meeting, place, rows.ctypes.data, rows.size, first, last, int(reads))
+    rows: np.ndarray  # addresses of their rows
+    pages: np.ndarray  # addresses of what `find_meeting` wants to know of their pages
+    lines: int
+    kept: object  # what the addresses lead to
+
+    def meets(self) -> bool:
+        """Whether blocks of two threads meet in it."""
+        groups = -(-self.lines // _AT_ONCE)
+        parts = min(self.rows.size, 1 + self.lines // _PART)
+        found = np.zeros(parts * _APART, np.int64)
+
+        def look(part: int) -> int:
+            first, last = groups * part // parts * _AT_ONCE, groups * (part + 1) // parts * _AT_ONCE
+            given = (
+                self.rows.ctypes.data,
+                self.rows.size,
+                first,
+                min(last, self.lines),
+                self.pages.ctypes.data,
+            )
+            run(find_meeting, found.ctypes.data + 8 * _APART * part, *given)
             return OK
 
         if parts == 1:
             look(0)
         else:
             POOL.run(look, parts, lambda: None, LONGEST)
-    return bool(found.any())
+        return bool(found.any())
+
+
+def have_met(watched: Watched) -> bool:
+    """Whether blocks of different threads meet anywhere; the pool's lock is held."""
+    memory, scene = watched.memory, watched.begun.scene
+    in_place = changed_in_place(scene)
+    read = None if in_place is None else {scene.ranges[row * RANGE_WORDS] for row in in_place}
+    for number in range(layout.MODULE_REGION, len(memory.tables[0])):
+        rows = [table[number] for table in memory.tables]
+        base = int(rows[0][layout.BASE])
+        if not rows[0][layout.SIZE] or rows[0][layout.ONLY_READ]:
+            continue
+        used = [[memory.used_pages(row, which) for which in (layout.WRITES, layout.READS)] for row in rows]
+        if read is not None and number >= layout.FIRST_ARRAY and base not in read:  # where loads do not lead
+            used = [[wrote, np.zeros_like(wrote)] for wrote, _ in used]
+        pages = np.array([[one.ctypes.data for one in pair] for pair in used], np.int64)
+        addresses = np.array([row.ctypes.data for row in rows], np.int64)
+        if _Region(addresses, pages, line_count(rows[0]), (rows, used)).meets():
+            return True
+    return False
