@@ -46,6 +46,10 @@ _STRONG = (
     "if (atomicAdd(&d[{j}], 1u) < 5u) v += 9;",
     "if (atomicAdd(&d[{j}], 1u) < 5u) a[i] = 9;",
 )
+_WAITS = (
+    *("__syncthreads();", "__syncthreads();", "__syncthreads();", "__syncwarp();"),
+    *("if (t % 32 < 9) __syncwarp(511);", 'asm volatile("bar.sync 2, 32;");', "__threadfence();"),
+)
 _SHARED = ("s[t] = v;", "v += s[t];", "v += s[(t + 1) % size];", "__syncthreads();")
 
 
@@ -60,7 +64,7 @@ def text_of(one: random.Random) -> str:
         forms = _SHARED if name == "s" else _STRONG if name == "d" else _PLAIN
         lines.append(one.choice(forms).format(x=name, j=index))
         if one.random() < 0.3:
-            lines.append("__syncthreads();")
+            lines.append(one.choice(_WAITS))
     return "\n".join([*lines, "if (v == 1 << 30) a[i] = v;", "}"])
 
 

@@ -30,6 +30,13 @@ _LAUNCHES = {
     "integers are added up": ("atomicAdd(x, y[i]); atomicMax(x + 1, i);", "settled"),
     "added up, and looked at": ("atomicAdd(x, 1); y[i] = ((volatile int*)x)[0];", "settled"),
     "a block's own element": ("__shared__ int s; if (t == 0) s = i; __syncthreads(); x[i] = s;", "settled"),
+    "some lanes wait": ("if (t % 32 < 9) __syncwarp(511); x[i] += 1; atomicAdd(y, 1);", "settled"),
+    "some warps wait": ('x[i] += 1; asm volatile("bar.sync 1, 64;"); atomicAdd(y, 1);', "settled"),
+    "some wait, and meet": ("if (t % 32 < 9) __syncwarp(511); x[i] = x[(i + 70) % n];", "in vain"),
+    "some wait, once atomic": (
+        "if (t < 9) __syncwarp(511); if (i) atomicAdd(x, 1); else x[0] = 1;",
+        "in vain",
+    ),
     "a neighbour's element": ("x[(i + 1) % n] = x[i];", "in vain"),
     "one element": ("if (t == 0) x[n / 2] = i;", "in vain"),
     "one element, now and then atomic": ("if (t == 0) atomicAdd(x, 1); if (i == n - 1) x[0] = 3;", "in vain"),

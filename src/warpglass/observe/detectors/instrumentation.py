@@ -75,8 +75,8 @@ class Instrumentation(Probe):
         # Whether more than barriers of the whole block and of whole warps order threads: then no few accesses
         # stand for all others of a place.
         partial = any(_names_some(step) for step in self.steps.values())
-        waits = bool(find_block_waits(program.blocks, program.live))
-        self.exact = self.communicates or partial or waits or not self.uncounted
+        self.waits = bool(find_block_waits(program.blocks, program.live))
+        self.exact = self.communicates or partial or self.waits or not self.uncounted
         self.chained = self._find_chained(program)
         self.strong = any(one.strong for one in self.orderings.values())
         self._divides: bool | None = None  # not known yet
@@ -104,7 +104,7 @@ class Instrumentation(Probe):
         """
         if self._divides is None:
             kinds = {step.match.row.access for step in self.steps.values()}
-            apart = not (self.exact or self.program.clustered) and kinds.isdisjoint(_SURFACES)
+            apart = not (self.communicates or self.waits) and kinds.isdisjoint(_SURFACES)
             self._divides = apart and not depends_on_order(
                 self.program, sites, self.orderings, (), communicates=False
             )

@@ -2,7 +2,7 @@
 
 Blocks of one thread are tested against each other as they run. Those of two threads meet in a place that one
 of them has written and the other has accessed, unless all accesses of both are atomic or volatile ones that
-the whole grid sees. In kernels where nothing but barriers orders threads, two blocks that meet race; the
+the whole grid sees. In kernels without fences, which order blocks by values, two blocks that meet race; the
 launch is then run again on one thread, which says who did (engine/cpu/rehearsal.py).
 """
 
@@ -56,7 +56,8 @@ def _is_for_all(row, place):
         stamp = stamp_at(row, which, place)
         if stamp != 0 and stamp & layout.STRENGTHS in (layout.PLAIN, layout.BLOCK_ATOMIC):
             return False
-    return set_of(row, place) == 0
+    here = set_of(row, place)
+    return here == 0 or load(here + layout.SET_OTHERS) == 0
 
 
 @native
@@ -92,7 +93,7 @@ def _lines_of_several(rows, count, first, lines, pages):
 
 @native
 def _lines_of_one(rows, number, which, first, lines, used):
-    """A bit for each of some lines of which a thread has stamps of a kind; `used` are the pages where it may."""
+    """A bit for each of some lines of which a thread has stamps of a kind; `used` says of which pages."""
     if load_byte(used + first // PAGE) == 0:
         return 0
     return _lines_with_some(_words(rows, number, which, first), lines)
