@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ...codegen.context import SLOT
 from ...engine.cpu.backend import Begun
 from . import layout
 from .arena import PAGE, Arena, used_pages
@@ -69,6 +70,7 @@ class ShadowMemory:
             state[layout.FINDINGS] = self.findings.ctypes.data
             state[layout.WARP_COUNT] = shape.warps
             state[layout.BLOCK] = -1
+            state[layout.HALT] = worker.context[SLOT["stop"]] if several else 0
             self.states.append(state)
             self.tables.append(table)
 
