@@ -87,6 +87,13 @@ def test_launches_on_several_threads(ends: list[str], name: str) -> None:
     assert bool(checked.findings) == (end == "in vain")
 
 
+def test_plain_loads_that_follow_from_the_order(ends: list[str]) -> None:
+    """A load whose value is compared with what is there races with nobody, but decides."""
+    body = "if (x[0] < 5) { y[i] = 1; atomicCAS(x, x[0], i); }"
+    assert _check(body, 1)[0] == _check(body, 3)[0]
+    assert not ends
+
+
 def test_what_is_in_vain_is_not_tried_again(ends: list[str]) -> None:
     first, second = (_check("x[(i + 2) % n] = x[i];", 3)[0] for _ in range(2))
     assert first == second

@@ -207,7 +207,8 @@ class _Runs:
 
         def begin(begun: Begun) -> None:
             if order is None and self._seeds:
-                self._scene, self._before = begun.scene, Snapshot(begun.scene)
+                self._scene = begun.scene
+                self._before = self._before or Snapshot(begun.scene)  # of the first beginning, if it is two
             checker.begin(begun)
 
         try:

@@ -31,6 +31,7 @@ from .races.only_read import OnlyRead
 from .races.order_dependence import depends_on_order
 from .sync.barrier_code import next_phase
 from .sync.clocks import arrive, settle
+from .value_uses import compared_loads
 
 _EVERYONE = 0xFFFFFFFF
 _SURFACES = ("surface store", "surface reduction")  # of memory that has no stamps
@@ -106,7 +107,7 @@ class Instrumentation(Probe):
             kinds = {step.match.row.access for step in self.steps.values()}
             apart = not (self.communicates or self.waits) and kinds.isdisjoint(_SURFACES)
             self._divides = apart and not depends_on_order(
-                self.program, sites, self.orderings, (), communicates=False
+                self.program, sites, self.orderings, compared_loads(self.program), communicates=False
             )
         return self._divides
 
