@@ -207,11 +207,12 @@ class _Runs:
 
         def begin(begun: Begun) -> None:
             if order is None and self._seeds:
-                self._scene, self._before = begun.scene, Snapshot(begun.scene)
+                self._scene = begun.scene
+                self._before = self._before or Snapshot(begun.scene)  # of the first beginning, if it is two
             checker.begin(begun)
 
         try:
-            self._place.observe(self._launch, checker, begin, order=order)
+            self._place.observe(self._launch, checker, begin, order=order, watcher=checker)
         except Exception as error:
             if not (isinstance(error, KernelFault | KernelTimeout) or raised_by_kernel(error)):
                 raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from math import prod
 from typing import Any
 
@@ -33,8 +34,10 @@ from .heap import Heap
 from .launch_plan import Key, LaunchPlan, PlanCache, describe, make_plan
 from .order import Order
 from .prepared import Executable, Prepared, prepare
+from .rehearsal import Rehearsed, may_rehearse, rehearse
 from .replay import Replay, is_short, make_replay
 from .thread_pool import POOL, thread_count
+from .worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +110,14 @@ class CpuBackend:
         begin: Callable[[Begun], None] | None = None,
         sample: Sequence[int] | None = None,
         order: Order | None = None,
+        watcher: Rehearsed | None = None,
     ) -> tuple[Outcome, Observed]:
         """Run a kernel to completion and return what an instrument has seen of it.
 
         `begin` is called when all is ready to run. With a `sample`, numbers of blocks in order, the
         instrument sees these blocks only. With an `order` blocks and warps come in that one, for instruments
-        whose probes allow it; what the kernel prints is dropped.
+        whose probes allow it; what the kernel prints is dropped. A `watcher` allows a launch whose probes ask
+        for one thread to be rehearsed (rehearsal.py); then `begin` may be called twice.
         """
         self._state.check()
         launch = replace(launch, alongside=None)  # what observers keep is one launch's
@@ -122,27 +127,34 @@ class CpuBackend:
         parts = _parts(prod(launch.grid), sample)
         if (prepared.cooperative or prepared.facts.clustered) and len(parts) > 1:
             raise ArgumentError(f"{launch.compiled.name} needs all blocks at once: no sample can be taken")
-        seconds, totals = 0.0, np.zeros(1, np.int64)
         try:
             with POOL.lock:
                 POOL.settle()
                 configuration = launch.block, launch.grid, bound
                 observed = prepared.executable(*configuration, instrument, cluster)
                 plain = observed if sample is None else prepared.executable(*configuration, None, cluster)
-                clear_exception(launch.compiled, prepared.module.clear)
-                for blocks, seen in parts:
-                    code = observed if seen else plain
-                    plan = self._plan(launch, prepared, code, bound, blocks)
-                    took, workers = execution.run(plan, launch, self._heap, begin, order)
-                    seconds += took
-                    if seen:
-                        for worker in workers:
-                            totals = totals + worker.words
-                raise_exception(launch.compiled, prepared.module.read)
+                done = None
+                if watcher is not None and begin is not None and order is None and sample is None:
+                    done = self._rehearse(launch, prepared, observed, bound, begin, watcher)
+                if done is None:
+                    clear_exception(launch.compiled, prepared.module.clear)
+                    done = 0.0, np.zeros(1, np.int64)
+                    for blocks, seen in parts:
+                        code = observed if seen else plain
+                        plan = self._plan(launch, prepared, code, bound, blocks)
+                        took, workers = execution.run(plan, launch, self._heap, begin, order)
+                        observed.experience.note_watched(took)
+                        if seen:
+                            words = _sum_words(workers)  # one worker's own, which the next part clears
+                            done = done[0] + took, words if len(parts) == 1 else done[1] + words
+                        else:
+                            done = done[0] + took, done[1]
+                    raise_exception(launch.compiled, prepared.module.read)
         except LaunchError as error:
             self._state.note(error)
             raise
         observed.release()
+        seconds, totals = done
         return Outcome(seconds, "engine"), Observed(prepared.program, observed.probes, totals)
 
     def make_ready(self, launch: Launch) -> None:
@@ -151,6 +163,26 @@ class CpuBackend:
         prepared, bound, cluster = self._bind(launch)
         with POOL.lock:
             prepared.executable(launch.block, launch.grid, bound, None, cluster, soon=True)
+
+    def _rehearse(
+        self,
+        launch: Launch,
+        prepared: Prepared,
+        executable: Executable,
+        bound: Bound,
+        begin: Callable[[Begun], None],
+        watcher: Rehearsed,
+    ) -> tuple[float, np.ndarray[Any, Any]] | None:
+        """Rehearse a launch: seconds and the words' totals; None if it is to run on one thread."""
+        if not may_rehearse(watcher, executable, prepared):
+            return None
+        plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)), rehearsed=True)
+        if plan.count == 1:
+            return None
+        clear_exception(launch.compiled, prepared.module.clear)
+        end = partial(raise_exception, launch.compiled, prepared.module.read)
+        done = rehearse(plan, launch, self._heap, begin, end, watcher)
+        return None if done is None else (done[0], _sum_words(done[1]))
 
     def replay(self, launch: Launch, interrupts: Callable[[], bool]) -> Replay | None:
         """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short.
@@ -184,10 +216,17 @@ class CpuBackend:
         return prepare(compiled).facts.shared.static
 
     def _plan(
-        self, launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, blocks: range
+        self,
+        launch: Launch,
+        prepared: Prepared,
+        executable: Executable,
+        bound: Bound,
+        blocks: range,
+        *,
+        rehearsed: bool = False,
     ) -> LaunchPlan:
         resident = most_resident(self.model, prod(launch.block))
-        return make_plan(launch, prepared, executable, bound, self._heap, blocks, resident)
+        return make_plan(launch, prepared, executable, bound, self._heap, blocks, resident, rehearsed)
 
     def _bind(self, launch: Launch) -> tuple[Prepared, Bound, Dim3 | None]:
         """A launch's kernel, checked arguments and clusters; raises ArgumentError, or LaunchError as CUDA."""
@@ -251,6 +290,11 @@ class CpuBackend:
 
 def _outcome(seconds: float, plan: LaunchPlan) -> Outcome:
     return Outcome(seconds, "engine", 0.0, plan.executable.tiers.unoptimised, plan.device)
+
+
+def _sum_words(workers: Sequence[Worker]) -> np.ndarray[Any, Any]:
+    """What observers have counted, over all workers; nothing is copied where there is one."""
+    return reduce(np.add, [worker.words for worker in workers])
 
 
 def _assign(launch: Launch) -> None:

@@ -59,6 +59,7 @@ class Begun:
     shared: int  # bytes of shared memory, static and dynamic
     parameters: bytes  # the parameter block
     blocks: np.ndarray[Any, Any] | None = None  # the block at each place; None: they come by number
+    threads: int = 1  # that run the workers
 
     def block_at(self, place: int) -> int:
         """The number of the block at a place in the order of the blocks."""
@@ -86,7 +87,8 @@ def run(
     if plan.clustered:
         clusters, listed = _put_in_clusters(order, plan, launch, workers)
     if begin is not None:
-        begin(Begun(_scene(plan, launch, heap), workers, plan.shared, plan.laid.parameters, listed))
+        scene = _scene(plan, launch, heap)
+        begin(Begun(scene, workers, plan.shared, plan.laid.parameters, listed, plan.count))
     watch = None
     if plan.prepared.cooperative and plan.count == 1:
         watch = GridWatch(plan.executable.code.yields, plan.prepared.program, workers)

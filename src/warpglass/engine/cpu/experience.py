@@ -22,6 +22,9 @@ _LONGER = 2
 _MOMENT = 20e-6
 # Seconds that a launch must take for workers to be woken for a few blocks each.
 _LONG = 0.5e-3
+# Seconds that one thread must take for a launch to be watched on several: to prepare them takes some 0.2 ms
+# for each.
+_DIVIDED = 4e-3
 
 
 class Experience:
@@ -31,6 +34,8 @@ class Experience:
         self.workers: int | None = None  # that are of use; None: all
         self.changes = 0  # elements that a launch changes by atomic operations, a power of two, at least
         self.long = False  # whether a launch of few blocks has taken long
+        self.divides = True  # whether it is worth rehearsing launches that are watched (rehearsal.py)
+        self._in_vain = False
         self._left = 0  # launches for which the number of workers holds
         self._trial = _Trial("", inf)  # where blocks take turns, their number does not matter
 
@@ -59,6 +64,15 @@ class Experience:
     def note_seconds(self, seconds: float) -> None:
         """A launch of few blocks on one thread has taken so long."""
         self.long |= seconds > _LONG
+
+    def note_rehearsal(self, seconds: float | None) -> None:
+        """A rehearsal has taken all threads together so long; None: it was in vain."""
+        self._in_vain |= seconds is None
+        self.note_watched(seconds or 0.0)
+
+    def note_watched(self, seconds: float) -> None:
+        """A launch that was watched has taken one thread so long."""
+        self.divides = seconds > _DIVIDED and not self._in_vain
 
     def workers_for(self, blocks: int) -> int | None:
         """How many workers are of use to a launch of so many blocks; None: all."""

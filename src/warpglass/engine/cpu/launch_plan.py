@@ -121,10 +121,12 @@ def make_plan(
     heap: Heap,
     blocks: range,
     resident: int,
+    rehearsed: bool = False,
 ) -> LaunchPlan:
     """Decide how blocks of a launch run; raises LaunchError if the memory limit does not allow it.
 
-    `resident` is how many blocks the modelled GPU could hold at once.
+    `resident` is how many blocks the modelled GPU could hold at once. Where a launch is `rehearsed`, no probe
+    needs its blocks on one thread.
     """
     laid = lay_out(bound) if launch.resident is None else launch.resident.lay_out()
     workspace = grid_workspace() if prepared.cooperative else ()
@@ -135,7 +137,7 @@ def make_plan(
     shared = facts.shared.static + launch.shared
     turns = executable.code.turns
     # Blocks that wait for each other cannot take turns: each needs the others to go on.
-    watched = any(probe.alone for probe in executable.probes)
+    watched = not rehearsed and any(probe.alone for probe in executable.probes)
     meets = len(blocks) > 1 or launch.timeout == inf  # a single block waits for other launches, or in vain
     waits = facts.waits_for_blocks and meets and not (prepared.cooperative or facts.clustered)
     apart = not (prepared.cooperative or waits or facts.clustered)  # no block needs another to go on
@@ -176,7 +178,7 @@ def make_plan(
         blocks,
         count,
         resident if waits else 0,
-        1 if turns or waits else _taken_at_once(len(blocks), count, executable.shape.blocks),
+        1 if turns or waits else _taken_at_once(len(blocks), count, executable.shape.blocks, rehearsed),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         apart and not (watched or alone or facts.services or executable.small or executable.probes),
@@ -198,9 +200,14 @@ def describe(threads: int) -> str:
     return f"warpglass engine on {cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"
 
 
-def _taken_at_once(blocks: int, workers: int, together: int) -> int:
-    """How many blocks a worker takes at once, of which so many run together."""
+def _taken_at_once(blocks: int, workers: int, together: int, rehearsed: bool) -> int:
+    """How many blocks a worker takes at once, of which so many run together.
+
+    What observers keep of neighbouring blocks lies in the same pages, which each worker has of its own.
+    """
     most, shares = (_MOST_TAKEN_ALONE, _LONE_SHARES) if workers == 1 else (_MOST_TAKEN, workers * _SHARES)
+    if rehearsed:
+        most, shares = _MOST_TAKEN_ALONE, workers * _LONE_SHARES
     return -(-max(1, min(most, blocks // shares)) // together) * together
 
 

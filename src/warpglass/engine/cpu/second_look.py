@@ -22,10 +22,10 @@ import numpy as np
 from ...codegen.context import FAULT, OK, RANGE_WORDS, SLOT
 from ...program import Program
 from ...program.definitions import Definitions, Place
-from ...program.pointers import MODULE, OWN, Base, find_bases
+from ...program.pointers import OWN, Base
 from .faults import Scene, faulty_block
 from .prepared import Executable
-from .privatisation import RangeTable
+from .reached import Reached
 from .thread_pool import POOL
 from .worker import Worker, aligned
 
@@ -71,29 +71,19 @@ def _run_again(scene: Scene, block: int, replaced: set[int]) -> tuple[Scene, Wor
 
 def _replaced(scene: Scene) -> set[int] | None:
     """The rows of the table of ranges that a second run needs other memory for; None if it goes astray."""
-    program, module = scene.prepared.program, scene.prepared.module
-    bases = find_bases(program.blocks, program.registers, frozenset(one.name for one in program.variables))
-    table = RangeTable(scene.ranges, (scene.laid.parameters, scene.prepared.symbols.parameters))
-    starts = set(module.words[::RANGE_WORDS])
-    variables = {row for row, start in enumerate(scene.ranges[::RANGE_WORDS]) if start in starts}
-
-    def reached(steps: set[int]) -> tuple[set[int], bool]:
-        found = {base for number in steps for base in bases[number]}
-        rows, known = table.reached(found)
-        return rows | variables if MODULE in found else rows, known
-
+    program, bases, reached = scene.prepared.program, scene.prepared.bases, Reached(scene)
     accesses = {
         step.number: access
         for block in program.blocks
         for step in block.steps
         if (access := step.match.load_or_store) is not None
     }
-    stored, known = reached({number for number, access in accesses.items() if access.writes})
+    stored, known = reached.rows({number for number, access in accesses.items() if access.writes})
     if not known:
         return None
     changing = set[int]()
     for number, access in accesses.items():
-        rows, known = reached({number})
+        rows, known = reached.rows({number})
         if not access.writes and not (known and rows.isdisjoint(stored)):
             changing.add(number)
     if not changing:

@@ -130,6 +130,7 @@ class Worker:
         self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
         self._states = np.zeros(shape.warps, np.int32)
         self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
+        self._counted = False  # whether a launch may have changed them
         self._parameters = aligned(parameters)
         self._keep = (threads, control)
         self._warps = shape.warps
@@ -325,7 +326,9 @@ class Worker:
         struct.pack_into(f"={count}q", self._range_bytes, 0, *ranges[:low], *window, *ranges[low:])
         self.set_parameters(parameters)
         self._sites.fill(0)  # their ranges were another launch's
-        self.words.fill(0)
+        if self._counted:  # caches that are simulated take megabytes, most of which nobody touches
+            self.words.fill(0)
+        self._counted = True
         words[_GRID], words[_GRID + 1], words[_GRID + 2] = grid
         words[_BLOCKS], words[_CHUNK] = blocks, chunk
         words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS

@@ -10,6 +10,7 @@ import numpy as np
 from ...codegen import Probe
 from ...engine.cpu.backend import Begun
 from ...engine.cpu.faults import Scene
+from ...engine.cpu.prepared import Executable
 from ...engine.launch.backend import unflatten
 from ...errors import KernelFault
 from ...isa.ordering import Ordering
@@ -27,6 +28,7 @@ from .diagnostics.line_facts import LineFacts
 from .diagnostics.vocabulary import in_words_of
 from .instrumentation import Instrumentation
 from .races.copies import AsynchronousCopies
+from .races.meetings import have_met
 from .races.order_dependence import depends_on_order
 from .races.races import Races
 from .races.release_acquire import ReleaseAcquire
@@ -68,6 +70,7 @@ class Checker:
     def __init__(self, purposes: Mapping[int, str] | None = None):
         self._purposes = dict(purposes or {})
         self._watched: Watched | None = None
+        self._finished = False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Checker)
@@ -97,13 +100,35 @@ class Checker:
         outputs = (one.allocation for one in arrays if self._purposes.get(one.position) == OUTPUT)
         self._fresh = dict.fromkeys(outputs) if resident is None else dict(resident.written())
         self._watched = Watched(begun, ShadowMemory(begun, self._fresh), self._purposes)
-        code, places = self._code, native.addresses()
+        self._finished = False
+        code, addresses = self._code, native.addresses()
+        words = [code.functions[name] for name in addresses]
         for worker, state in zip(begun.workers, self._watched.memory.states, strict=True):
             worker.words[code.state] = state.ctypes.data
-            for name, address in places.items():
-                worker.words[code.functions[name]] = address
+            worker.words[words] = list(addresses.values())
         for detector in code.detectors:
             detector.begin(self._watched)
+
+    def divides(self, executable: Executable) -> bool:
+        """Whether blocks on several threads show whether there is anything to report."""
+        code, *_ = executable.probes
+        assert isinstance(code, Instrumentation)
+        return code.divides(executable.code.sites)
+
+    def settled(self) -> bool:
+        """Whether a rehearsal has shown nothing: then one thread would show nothing else.
+
+        What all blocks together have left untouched (undefined/untouched.py) shows either way.
+        """
+        self._finish()
+        return not (self.notes or self._launch.memory.findings[:, layout.KEY].any() or have_met(self._launch))
+
+    def _finish(self) -> None:
+        """Record what shows only at the end."""
+        if not self._finished:
+            self._finished = True
+            for detector in self._code.detectors:
+                detector.finish(self._launch)
 
     def tell_written(self) -> None:
         """Tell where the launch's memory is what of it was written for the first time."""
@@ -228,8 +253,8 @@ class Checker:
         if self._watched is None:
             return ()
         detectors = self._code.detectors if complete else ()
-        for detector in detectors:
-            detector.finish(self._watched)
+        if complete:
+            self._finish()
         found = explain(self._watched, self._code, self._races_decide)
         for detector in detectors:
             found += detector.findings(self._watched)

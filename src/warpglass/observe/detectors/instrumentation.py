@@ -28,10 +28,13 @@ from .blocks import begin
 from .detector import Detector
 from .emit import where
 from .races.only_read import OnlyRead
+from .races.order_dependence import depends_on_order
 from .sync.barrier_code import next_phase
 from .sync.clocks import arrive, settle
+from .value_uses import compared_loads
 
 _EVERYONE = 0xFFFFFFFF
+_SURFACES = ("surface store", "surface reduction")  # of memory that has no stamps
 _ROOM = 32  # words for one value of every lane
 
 
@@ -73,10 +76,11 @@ class Instrumentation(Probe):
         # Whether more than barriers of the whole block and of whole warps order threads: then no few accesses
         # stand for all others of a place.
         partial = any(_names_some(step) for step in self.steps.values())
-        waits = bool(find_block_waits(program.blocks, program.live))
-        self.exact = self.communicates or partial or waits or not self.uncounted
+        self.waits = bool(find_block_waits(program.blocks, program.live))
+        self.exact = self.communicates or partial or self.waits or not self.uncounted
         self.chained = self._find_chained(program)
         self.strong = any(one.strong for one in self.orderings.values())
+        self._divides: bool | None = None  # not known yet
 
     def _find_chained(self, program: Program) -> set[int]:
         """The updates that acquire and release, by themselves or by a fence right before them."""
@@ -92,6 +96,20 @@ class Instrumentation(Probe):
                 if one.fence or step.match.row.access is not None:
                     fenced = one.fence and one.releases and not one.block
         return found
+
+    def divides(self, sites: Sequence[Site]) -> bool:
+        """Whether blocks on several threads show what they show on one, as long as no two of them meet.
+
+        That takes accesses that do not follow from who came first. And what threads learn from others by
+        values is kept in one place.
+        """
+        if self._divides is None:
+            kinds = {step.match.row.access for step in self.steps.values()}
+            apart = not (self.communicates or self.waits) and kinds.isdisjoint(_SURFACES)
+            self._divides = apart and not depends_on_order(
+                self.program, sites, self.orderings, compared_loads(self.program), communicates=False
+            )
+        return self._divides
 
     def is_chained(self, site: Site) -> bool:
         """Whether an access acquires what came with a value and releases all before it with the next."""

@@ -86,6 +86,7 @@ MARKS = 36  # address of a word for each place of shared memory: which lane of w
 MARKED = 37  # how many accesses have marked places
 FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
 GATE_CONTEXT = 28  # which turn of the loops around it that was
+HALT = 30  # address of the word that ends a rehearsal at once, which the first finding does; else 0
 FIRST_DEPARTED = 29  # the least time at which lanes of the block under way have, NEVER while none has
 NEVER = 1 << 62
 COUNTED = 39  # 1 where arrivals at barriers are counted

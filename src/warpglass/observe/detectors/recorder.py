@@ -94,6 +94,8 @@ def record(S, code, stamp, other, region, offset, same, access, extra):
             store(row + 8 * layout.SAME_VALUE, same)
             store(row + 8 * layout.ACCESS, access)
             store(row + 8 * layout.EXTRA, extra)
+            if word(S, layout.HALT) != 0:
+                store(word(S, layout.HALT), 1)
             return
         slot = (slot + 1) & (layout.FINDING_SLOTS - 1)
     set_word(S, layout.FINDINGS_FULL, word(S, layout.FINDINGS_FULL) + 1)

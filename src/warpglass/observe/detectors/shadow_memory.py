@@ -2,6 +2,9 @@
 
 The words of lines (layout.py) are allocated whole and empty; the operating system makes only those pages of
 them that are used. Memory for the stamps of lines that have more than one comes in slabs, when it is needed.
+
+Workers that take turns on one thread share the shadow memory of what blocks share. Those of a rehearsal, on
+several threads, have theirs each (races/meetings.py compares them).
 """
 
 from __future__ import annotations
@@ -11,23 +14,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...codegen.context import GLOBAL_BASE, MODULE_BASE, SHARED_WINDOW, SLOT
+from ...codegen.context import SLOT
 from ...engine.cpu.backend import Begun
-from ...engine.cpu.worker import Worker
 from . import layout
+from .arena import PAGE, Arena, used_pages
+from .region_rows import granules, line_count, row_of_block, rows_of_grid, shared_address
 
-_HEAP_SPAN = 1 << 30
 _SLAB = 1 << 20  # bytes
 _PAGE = 4096
-_SHADOWS = (
-    layout.WRITES,
-    layout.EARLIER_WRITES,
-    layout.READS,
-    layout.LANE_READS,
-    layout.OTHER_READS,
-    layout.FAR_READS,
-    layout.SETS,
-)
 
 
 class ShadowMemory:
@@ -35,40 +29,34 @@ class ShadowMemory:
 
     def __init__(self, begun: Begun, fresh: Mapping[int, np.ndarray | None]):
         """`fresh` are the allocations of which nobody has written all, with a bit for each byte that is."""
-        scene = begun.scene
-        granule = _granules(begun)
+        scene, granule, count = begun.scene, granules(begun), len(begun.workers)
         self._granule = granule["shared"]
         self._shared = begun.shared
-        self._kept: list[np.ndarray] = []
-        self._words: list[np.ndarray] = []  # of lines
+        self._arena = Arena()
+        self._kept: list[object] = [fresh]
         self._slabs: list[np.ndarray] = []  # bytes, for palettes and stamps of lines
         self._fetch = ctypes.CFUNCTYPE(*[ctypes.c_int64] * 4)(self._add_slab)
-        self.findings = np.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS), np.int64)
+        self.findings = self._arena.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS))
         blocks = scene.launch.grid[0] * scene.launch.grid[1] * scene.launch.grid[2]
         self.block_bits = max(1, (blocks + 1).bit_length())
         self.block_shift = layout.STAMP_BITS - self.block_bits
         shape = scene.executable.shape
-        rows = [self._module_row(begun, granule["global"]), self._heap_row(begun, granule["global"])]
-        for number, one in enumerate(scene.laid.placed):
-            delta = one.allocation.address - one.base
-            row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
-            row[layout.FRESH] = int(number in fresh)
-            defined = fresh.get(number)
-            if defined is not None:
-                self._kept.append(defined)
-                row[layout.DEFINED] = defined.ctypes.data
-            rows.append(row)
-        self.arrays = rows[2:]
-        rows += self._cluster_rows(begun, granule["shared"])
+        far = rows_of_grid(begun, granule["global"], granule["shared"], fresh)
+        near = row_of_block(begun, granule["shared"])
+        self.arrays = far.rows[2 : 2 + len(scene.laid.placed)]
+        several = begun.threads > 1
+        # The words of lines: of what blocks share, one for each thread, and of a block's own memory.
+        self._far = [self._arena.zeros(far.room) for _ in range(count if several else 1)]
+        self._near = [self._arena.zeros(near.room) for _ in range(count)]
         self.states: list[np.ndarray] = []
         self.tables: list[np.ndarray] = []
-        for worker in begun.workers:
-            shared = self._row(0, begun.shared, _shared_address(worker), granule["shared"])
-            shared[layout.START], shared[layout.FRESH] = SHARED_WINDOW, 1
-            table = np.array([shared, *rows], np.int64)
-            if len(begun.workers) > 1:  # what one notes in its table, others do not see
+        for number, worker in enumerate(begun.workers):
+            shared = near.at(self._near[number])
+            shared[0, layout.DELTA] = shared_address(worker)
+            table = np.concatenate([shared, far.at(self._far[number if several else 0])])
+            if count > 1 and not several:  # what one notes in its table, others do not see
                 table[:, layout.MORE_READS] = layout.SOME | layout.FAR
-            state = np.zeros(layout.STATE_WORDS, np.int64)
+            state = self._arena.zeros(layout.STATE_WORDS)
             state[layout.BLOCK_SHIFT] = self.block_shift
             time_bits = self.block_shift - layout.TIME_SHIFT
             state[layout.LAST_TIME] = (1 << time_bits) - 2
@@ -82,12 +70,13 @@ class ShadowMemory:
             state[layout.FINDINGS] = self.findings.ctypes.data
             state[layout.WARP_COUNT] = shape.warps
             state[layout.BLOCK] = -1
+            state[layout.HALT] = worker.context[SLOT["stop"]] if several else 0
             self.states.append(state)
             self.tables.append(table)
 
     def take(self, shape: int | tuple[int, ...], type_: type = np.int64) -> int:
         """The address of zeroed memory for the launch."""
-        array = np.zeros(shape, type_)
+        array = self._arena.zeros(shape, type_)
         self._kept.append(array)
         return array.ctypes.data
 
@@ -105,20 +94,22 @@ class ShadowMemory:
 
     def touched(self, allocation: int, which: int) -> np.ndarray:
         """Of which places of an allocation, a granule each, stamps of a kind were ever set."""
-        return self._places(self._lines(allocation, which)).ravel()
+        owners = self._lines(allocation, which)
+        return np.logical_or.reduce([self._places(words) for words in owners]).ravel()
 
     def touched_bytes(self, allocation: int, which: int) -> tuple[np.ndarray, np.ndarray]:
         """Likewise, for lines in which some are: their numbers, and of each a bit for each of its bytes."""
-        words = self._lines(allocation, which)
-        numbers = np.flatnonzero(words)
+        owners = self._lines(allocation, which)
+        numbers = np.flatnonzero(np.logical_or.reduce([words != 0 for words in owners]))
         granule = 1 << int(self.arrays[allocation][layout.SHIFT])
-        places = np.repeat(self._places(words[numbers]), granule, axis=1)
-        return numbers, np.packbits(places, axis=1, bitorder="little")
+        places = np.logical_or.reduce([self._places(words[numbers]) for words in owners])
+        return numbers, np.packbits(np.repeat(places, granule, axis=1), axis=1, bitorder="little")
 
-    def _lines(self, allocation: int, which: int) -> np.ndarray:
-        """The words of an allocation's lines."""
-        address = int(self.arrays[allocation][which])
-        return next(one for one in self._words if one.ctypes.data == address)
+    def _lines(self, allocation: int, which: int) -> list[np.ndarray]:
+        """The words of an allocation's lines, of each thread that has some."""
+        row = self.arrays[allocation]
+        first = int(row[which]) // 8
+        return [words[first : first + line_count(row)] for words in self._far]
 
     def _places(self, words: np.ndarray) -> np.ndarray:
         """Which places of lines have stamps, by their words."""
@@ -133,10 +124,20 @@ class ShadowMemory:
                 found[lines] = slab[at].reshape(-1, layout.LINE, itemsize).any(axis=2)
         return found
 
+    def used_pages(self, row: np.ndarray, which: int) -> np.ndarray:
+        """A byte for each page of a region's words, by its row in a table: 0 where there are no stamps."""
+        words = line_count(row)
+        if words < PAGE:  # they share theirs with others
+            return np.ones(1, np.uint8)
+        address = int(row[which])
+        owner = next(one for one in self._far if 0 <= address - one.ctypes.data < one.nbytes)
+        first = (address - owner.ctypes.data) // 8
+        return used_pages(owner[first : first + words])
+
     @property
     def shadow_bytes(self) -> int:
         """Shadow memory that was used: pages of lines' words, and the stamps of lines that have several."""
-        pages = sum(min(one.nbytes, _PAGE * _used_pages(one)) for one in self._words)
+        pages = sum(min(one.nbytes, _PAGE * _used_pages(one)) for one in (*self._far, *self._near))
         unused = sum(int(state[layout.ROOM_END] - state[layout.ROOM]) for state in self.states)
         return pages + sum(slab.nbytes for slab in self._slabs) - unused
 
@@ -149,57 +150,7 @@ class ShadowMemory:
         state[layout.ROOM_END] = slab.ctypes.data + slab.nbytes
         return 0
 
-    def _module_row(self, begun: Begun, granule: int) -> np.ndarray:
-        """One region for all module variables."""
-        words = begun.scene.prepared.module.words
-        ends = [base + size for base, size in zip(words[::4], words[1::4], strict=True)]
-        size = max(ends, default=MODULE_BASE) - MODULE_BASE
-        assert size < GLOBAL_BASE - MODULE_BASE
-        return self._row(MODULE_BASE, size, 0, granule)
-
-    def _cluster_rows(self, begun: Begun, granule: int) -> list[np.ndarray]:
-        """Regions for the shared memory of a cluster's blocks, by rank, in kernels that name other blocks."""
-        rows: list[np.ndarray] = []
-        if begun.scene.prepared.facts.clustered:
-            for rank, worker in enumerate(begun.workers):
-                base = SHARED_WINDOW + (rank + 1 << layout.RANK_SHIFT)
-                row = self._row(base, begun.shared, _shared_address(worker) - base, granule)
-                row[layout.FRESH] = 1
-                rows.append(row)
-        return rows
-
-    def _heap_row(self, begun: Begun, granule: int) -> np.ndarray:
-        """The addresses that malloc gives first in this launch, unwritten; later ones are not watched."""
-        scene = begun.scene
-        row = self._row(scene.heap.next, _HEAP_SPAN if scene.prepared.allocates else 0, 0, granule)
-        row[layout.FRESH] = 1
-        return row
-
-    def _row(self, base: int, size: int, delta: int, granule: int) -> np.ndarray:
-        row = np.zeros(layout.REGION_WORDS, np.int64)
-        row[[layout.BASE, layout.SIZE, layout.DELTA, layout.SHIFT]] = base, size, delta, granule
-        row[layout.START] = base
-        for which in _SHADOWS:
-            words = np.zeros((size >> granule >> layout.LINE_SHIFT) + 1, np.int64)
-            row[which] = words.ctypes.data
-            self._words.append(words)
-        return row
-
-
-def _shared_address(worker: Worker) -> int:
-    return int(worker.context[SLOT["shared"]])
-
 
 def _used_pages(words: np.ndarray) -> int:
     per_page = _PAGE // words.itemsize
     return int(np.count_nonzero(np.add.reduceat(words != 0, np.arange(0, words.size, per_page))))
-
-
-def _granules(begun: Begun) -> dict[str, int]:
-    """The bytes (log2) that all accesses to a state space are multiples of, up to 8."""
-    least = {"shared": 3, "global": 3}
-    for site in begun.scene.executable.code.sites:
-        for space in (site.space,) if site.space in least else tuple(least):
-            if site.space in (*least, "generic"):
-                least[space] = min(least[space], max(0, site.size.bit_length() - 1))
-    return least

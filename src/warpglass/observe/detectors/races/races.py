@@ -113,7 +113,7 @@ class Races(Detector):
         for number, (worker, state) in enumerate(zip(watched.begun.workers, memory.states, strict=True)):
             state[layout.EXACT], state[layout.SEVERAL] = self.code.exact, len(memory.states) > 1
             # What operations leave of each other they leave to all workers.
-            state[layout.STOOD_FOR] = tables[0 if self.code.exact else number]
+            state[layout.STOOD_FOR] = tables[0 if self.code.communicates else number]
             if self.code.exact or self.code.strong:
                 state[layout.SET_TABLE] = memory.take((layout.SET_SLOTS, 2))
             if self.code.journals:

@@ -16,6 +16,8 @@ _STAMP = 8  # bytes
 _EVERY_BYTE = 0x0101010101010101
 _FIRST_LANES = 0x2726252423222120  # lanes 0 to 7 with the first stamp of a palette
 _NEGATIVE = -1 << 63
+_LOW_BITS = 0x7F7F7F7F7F7F7F7F
+_GATHERED = 0x0102040810204080  # times a bit in each byte: these bits side by side in the highest byte
 
 
 @native
@@ -55,6 +57,23 @@ def stamp_at(region, which, place):
     """A place's stamp."""
     line = load(line_of(region, which, place))
     return 0 if line == 0 else _stamp_in(line, place & (layout.LINE - 1))
+
+
+@native
+def places_in(line):
+    """A bit for each place that has a stamp, by the word of its line."""
+    if line >= 0:
+        return 0 if line == 0 else (1 << layout.LINE) - 1
+    room, places = line & layout.ADDRESS_MASK, 0
+    if line & layout.PALETTE == 0:
+        for number in range(layout.LINE):
+            places |= (load(room + _STAMP * number) != 0) << number
+        return places
+    for number in range(0, layout.LINE, 8):
+        bytes_ = load(room + layout.ENTRY_BYTES + number)
+        some = (((bytes_ & _LOW_BITS) + _LOW_BITS) | bytes_) & ~_LOW_BITS  # the highest bit of each byte
+        places |= ((((some >> 7) & _EVERY_BYTE) * _GATHERED >> 56) & 255) << number
+    return places
 
 
 @native
