@@ -155,7 +155,8 @@ def attempt(number: int) -> str:
     text = writer.program()
     # Blocks race that look at what others change, or change it in ways that do not commute.
     races = (writer.looks and writer.changes) or len(writer.changes) > 1
-    with worker_threads(1) if races else nullcontext():
+    # How far other threads have come when a block faults is seen in what their blocks have changed.
+    with worker_threads(1) if races or writer.strays else nullcontext():
         reference, fast = (
             ending(number, text, engine, (32, 64, 96, 40)[number % 4]) for engine in CPU_ENGINES
         )
