@@ -73,7 +73,7 @@ class Instrumentation(Probe):
         # Whether more than barriers of the whole block and of whole warps order threads: then no few accesses
         # stand for all others of a place.
         partial = any(_names_some(step) for step in self.steps.values())
-        waits = bool(find_block_waits(program.blocks, program.live))
+        waits = bool(find_block_waits(program.blocks, program.registers, program.live))
         self.exact = self.communicates or partial or waits or not self.uncounted
         self.chained = self._find_chained(program)
         self.strong = any(one.strong for one in self.orderings.values())
