@@ -102,11 +102,12 @@ def _arguments(name: str) -> list[Any]:
     ]
 
 
-def _ending(name: str, engine: str, n: int) -> list[bytes] | str:
+def _ending(name: str, engine: str, n: int, block: int = BLOCK) -> list[bytes] | str:
     arguments = _arguments(name)
     with engine_mode(engine):
         try:
-            wg.run(wg.compile(SOURCE, name), GRID, BLOCK, (*arguments, np.int32(n)), device="cpu")
+            grid = GRID * BLOCK // block
+            wg.run(wg.compile(SOURCE, name), grid, block, (*arguments, np.int32(n)), device="cpu")
         except WarpglassError as error:
             lab.reset("cpu")
             return str(error)
@@ -118,6 +119,15 @@ def test_both_engines_leave_the_same(name: str, threads: int) -> None:
     """Blocks race on two threads, but for operations in turns."""
     with worker_threads(threads):
         reference, fast = (_ending(name, engine, 121) for engine in CPU_ENGINES)
+    assert reference == fast
+    assert not isinstance(fast, str)
+
+
+@pytest.mark.parametrize("block", [8, 16])
+def test_blocks_of_few_threads_leave_the_same(block: int) -> None:
+    """Operations at one address are combined at any width."""
+    with worker_threads(1):
+        reference, fast = (_ending("counted", engine, 121, block) for engine in CPU_ENGINES)
     assert reference == fast
     assert not isinstance(fast, str)
 
