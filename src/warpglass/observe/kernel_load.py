@@ -99,7 +99,7 @@ def kernel_load(
         barriers=float(sum(one.warps for one in executed if one.instruction.operation.control == "barrier")),
         atomics=tuple(_atomics(counted, executed)),
         operations=frozenset(item.instruction.name for item in executed if item.warps),
-        waits=bool(program.grid_waits or find_block_waits(program.blocks, program.live)),
+        waits=bool(program.grid_waits or find_block_waits(program.blocks, program.registers, program.live)),
     )
 
 

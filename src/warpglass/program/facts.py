@@ -60,7 +60,8 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         functions=program.functions,
         services=program.services,
         clustered=program.clustered,
-        waits_for_blocks=not program.clustered and bool(find_block_waits(program.blocks, program.live)),
+        waits_for_blocks=not program.clustered
+        and bool(find_block_waits(program.blocks, program.registers, program.live)),
         most_steps=_most_steps(program),
         privatisable=find_privatisable(program.blocks, program.registers, names),
         deferrable=_find_deferred(program, names),

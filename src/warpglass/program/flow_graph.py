@@ -7,6 +7,8 @@ source is reached without passing that header. Jumps into the middle of a loop m
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 
 def post_order(successors: list[tuple[int, ...]], root: int) -> list[int]:
     """The nodes that can be reached from a root, each behind all that it leads to but for loops."""
@@ -48,6 +50,33 @@ def find_loops(successors: list[tuple[int, ...]], root: int = 0) -> dict[int, se
                     body.add(inside)
                     work += predecessors[inside]
     return loops
+
+
+def control_dependents(
+    successors: Mapping[int, tuple[int, ...]], header: int, branches: Iterable[int]
+) -> set[int]:
+    """The nodes of a loop that some of its branches decide about in a round, by Ferrante's definition.
+
+    `successors` are those of the loop's nodes; at the header, and wherever else they lead, a round ends.
+    """
+    nodes = list(successors)
+    number = {node: k for k, node in enumerate(nodes) if node != header}
+    end, first = len(nodes), nodes.index(header)
+    before: list[list[int]] = [[] for _ in range(end + 1)]
+    for node in nodes:
+        for target in successors[node] or (end,):
+            before[number.get(target, end)].append(number.get(node, first))
+    sources = [tuple(dict.fromkeys(one)) for one in before]
+    behind = _immediate_dominators(sources, post_order(sources, end)[::-1])  # what all ways on come to
+    found: set[int] = set()
+    for branch in branches:
+        stop = behind.get(number.get(branch, first), end)
+        for target in successors[branch]:
+            node = number.get(target, end)
+            while node not in (stop, end):
+                found.add(nodes[node])
+                node = behind.get(node, end)
+    return found
 
 
 def _immediate_dominators(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, int]:

@@ -90,7 +90,7 @@ class _Selections:
         """The block on one side of a branch, if it does nothing else than compute and lead on."""
         block = self.blocks[target]
         alone = self._before[target] == {index} and isinstance(block.end, Jump) and block.end.back is None
-        return target if alone and target != index and all(map(_is_quick, block.steps)) else None
+        return target if alone and target != index and all(map(is_quick, block.steps)) else None
 
     def _meeting(self, end: Branch, sides: Sequence[int | None]) -> int | None:
         """Where both sides of a branch lead, of which one may have nothing to do; None if they part.
@@ -145,7 +145,7 @@ class _Selections:
         self.blocks[index] = Block((), Exit())
 
 
-def _is_quick(step: Step) -> bool:
+def is_quick(step: Step) -> bool:
     """Whether a step does nothing but compute, as quickly as it is skipped, whichever lanes act."""
     item = step.instruction
     return (

@@ -8,7 +8,7 @@ its own that ends in a WarpBarrier, where its lanes stand while they wait, and t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from .. import isa
@@ -18,12 +18,15 @@ from .fairness import find_fair
 from .pending import find_pending
 
 
-def place_warp_barriers(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """Cut out the instructions with a member mask if one of them may find a warp's lanes apart."""
+def place_warp_barriers(blocks: tuple[Block, ...], types: Mapping[str, str]) -> tuple[Block, ...]:
+    """Cut out the instructions with a member mask if one of them may find a warp's lanes apart.
+
+    `types` are the registers'.
+    """
     if not any(_together(step) for block in blocks for step in block.steps):
         return blocks
     divergent = tuple(block.splits is not None for block in blocks)
-    pending = find_pending(blocks, divergent, find_fair(blocks))
+    pending = find_pending(blocks, divergent, find_fair(blocks, types))
     apart = any(
         _together(step) and (waiting or step.instruction.guard)
         for block, waiting in zip(blocks, pending.sets, strict=True)

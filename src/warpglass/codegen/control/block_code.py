@@ -19,6 +19,7 @@ from ..steps import Steps
 from ..values.value import Value
 from .clock import Clock
 from .dispatch import Dispatch, record_lane
+from .turns import take_turn
 
 # What a function of blocks is given of the block that runs, besides the context and the warp's number.
 MACHINE = (
@@ -50,9 +51,10 @@ class BlockCode:
         for step in steps:
             self.clock.issue(step)
             if step.number in self.program.ordered:
-                deferred = step.number in self.steps.lanes.access.deferred
-                turn = "wg_come_to_turn" if deferred else "wg_take_turn"
-                self.builder.call("i1", turn, [("ptr", "%context")])
+                if step.number in self.steps.lanes.access.deferred:
+                    self.builder.call("i1", "wg_come_to_turn", [("ptr", "%context")])
+                else:
+                    take_turn(self.builder)
             self.steps.run(step, mask, blend)
         self.steps.finish(mask)
 

@@ -11,6 +11,7 @@ those that are left takes no more blocks once it has waited for a good part of s
 
 from __future__ import annotations
 
+from ..builder import Builder
 from ..context import SLOT
 from ..machine.target import time_stamp
 
@@ -126,6 +127,19 @@ def turn_helpers(declarations: set[str]) -> str:
     declarations |= {f"declare i64 @{time_stamp()}()", "declare i64 @llvm.smax.i64(i64, i64)"}
     words = SLOT | {"time_stamp": time_stamp()}
     return _HELPER.format(patience=_PATIENCE, **words) + _SPARE.format(often=_OFTEN, share=_SHARE, **words)
+
+
+def take_turn(b: Builder) -> None:
+    """Wait for the block's turn; mostly it has that already, which is no call."""
+    turn = b.load("ptr", b.offset("%context", 8 * SLOT["turn"]))
+    now = b.load("atomic i64", turn, " acquire, align 8")
+    place = b.load("i64", b.offset("%context", 8 * SLOT["place"]))
+    wait, on = b.label("wait"), b.label("turn")
+    b.branch(b.value(f"icmp slt i64 {now}, {place}"), wait, on, unlikely=True)
+    b.place(wait)
+    b.call("i1", "wg_take_turn", [("ptr", "%context")])
+    b.jump(on)
+    b.place(on)
 
 
 def end_early() -> str:

@@ -11,7 +11,7 @@ after it as well. It has nothing that other lanes could see besides memory: no b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,6 +24,7 @@ from ..counting import is_short
 from ..infer import Inference
 from ..shape import BlockShape
 from ..values.value import one_value
+from .guarded import Guarded, find_guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class FewRegion:
     copies: bool  # a lane's local memory while it is alone
     keeps: bool  # changes of memory until all lanes that go apart are through
     firsts: dict[int, str]  # the addresses of the first loads, in registers that are taken, by step
+    guarded: Mapping[int, Guarded]  # stores that lanes do not branch around, by the block before them
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -202,6 +204,7 @@ class _Search:
             copies,
             apart and bool(changes),
             self._firsts(blocks[header], taken),
+            find_guarded(self.program, self.found, inside),
         )
 
     def _firsts(self, block: Block, taken: frozenset[str]) -> dict[int, str]:

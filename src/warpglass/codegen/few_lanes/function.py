@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...program import Pending
+from ...program import Block, Branch, Pending
 from ..builder import Builder
 from ..context import SLOT
 from ..control.block_code import MACHINE, BlockCode
@@ -17,6 +17,7 @@ from ..version import Version
 from .apart import ApartLanes, ApartRegisters
 from .exchange import Movement, lay_out
 from .find import FewRegion, Form
+from .guarded import Guarded
 from .kept_changes import KeptChanges
 from .lanes import FewLanes, FewRegisters
 
@@ -74,6 +75,7 @@ class FewFunction(BlockCode):
         self.form = form
         self.region = region
         self._local = own.local
+        self._access = own.few_access
         own.local.copied = form.again and region.copies
         self.program = version.program
         self.builder = own.builder
@@ -186,7 +188,27 @@ class FewFunction(BlockCode):
         if self.region.apart and index == self.region.header:
             count_rounds(b, mask, "%rounds")
         self._steps(block.steps, mask, self.blend[index])
-        self._end(index, block, mask)
+        guarded = self.region.guarded.get(index)
+        if guarded is None or self.form.again:
+            self._end(index, block, mask)
+            return
+        self._run_guarded(guarded, block, mask)
+        self._send(index, guarded.meeting, mask)
+        self.dispatch.choose((guarded.meeting,), index)
+
+    def _run_guarded(self, guarded: Guarded, block: Block, mask: str) -> None:
+        """Run what is on one side of a block's end without a branch."""
+        assert isinstance(block.end, Branch)
+        guard = block.end.step.instruction.guard
+        assert guard is not None, "a branch terminator is guarded"
+        b, steps = self.builder, self.steps
+        condition = steps.predicate(guard)
+        if not guarded.taken:
+            condition = steps.lanes.not_(condition)
+        acting = b.votes(steps.lanes.as_vector(condition).ir, mask)
+        self._access.unforeseen = True
+        self._steps(self.program.blocks[guarded.side].steps, acting, self.blend[guarded.side])
+        self._access.unforeseen = False
 
     def _foreseen(self, mask: str) -> str:
         """A round's mask, mostly that of the last: its loads need not wait for what those have told."""

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 
 from ...isa.lanes import Outline, Update
 from ...isa.types import BITS
-from ..builder import Arg, Builder
+from ..builder import Arg, Builder, constant_vector
 from ..context import SLOT
 from ..lanes.fast import FastLanes
 from ..machine.target import gathers_quickly
 from ..memory.element_changes import ElementChange
 from ..memory.gather_scatter import gather_at_once, gather_bytes, scatter_at_once
 from ..memory.indexed import Indexed
+from ..memory.sites import DECLARED, Bounds
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
 from ..values.choice import Choice
@@ -25,6 +26,9 @@ from ..values.known_bits import lane_zeros
 from ..values.value import Value, no_offsets, one_value, replace
 from .find import Form
 from .local import LocalMemoryOfOne
+
+# Bytes of memory that nobody reads, of each lane: as many as one stores.
+_UNREAD = 64
 
 
 class FewAccess(WarpAtomics):
@@ -36,6 +40,7 @@ class FewAccess(WarpAtomics):
         self.atomics, self.rows, self.deferred = like.atomics, like.rows, like.deferred
         self._form = form
         self._warp = like.builder.lanes
+        self.unforeseen = False  # whether it is unknown if any lane acts
 
     def mask_for_helper(self, mask: str) -> Arg:
         return self._warp, self.builder.value(f"zext {self.builder.lanes} {mask} to {self._warp}")
@@ -98,67 +103,176 @@ class FewAccess(WarpAtomics):
             for k, value in enumerate(values):
                 scatter_at_once(b, self._pointers(host, type_, k), type_, value, mask)
             return
-        b.store(words, host, "%few_places", ", align 64")
+        self._keep_places(host, mask)
         for k, value in enumerate(values):
-            b.store(b.vector(type_), value, b.offset("%few_values", 8 * b.width * k), ", align 64")
-        start, lanes, done = b.label("from"), b.label("lane"), b.label("stored")
-        b.jump(start)
-        b.place(start)
-        b.branch(b.someone(mask), lanes, done)
-        b.place(lanes)
-        fewer = b.name("fewer")
-        rest = b.phi(b.lanes, (mask, start), (fewer, lanes))
-        lane = b.first_lane(rest)
-        place = b.load("ptr", b.value(f"getelementptr ptr, ptr %few_places, i64 {lane}"))
+            b.store(b.vector(type_), value, self._value_of(k, type_, 0), ", align 64")
         size = BITS[type_] // 8
-        for k in range(len(values)):
-            values_of = b.offset("%few_values", 8 * b.width * k)
-            at = b.value(f"getelementptr {type_}, ptr {values_of}, i64 {lane}")
-            b.store(type_, b.load(type_, at), b.offset(place, k * size), f", align {size}")
-        b.emit(f"{fewer} = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
-        b.branch(b.someone(fewer), lanes, done)
-        b.place(done)
+        for lane in range(self._form.most):
+            place = b.load("volatile ptr", b.offset("%few_places", 8 * lane))
+            for k in range(len(values)):
+                one = b.load(f"volatile {type_}", self._value_of(k, type_, lane))
+                b.store(type_, one, b.offset(place, k * size), f", align {size}")
 
-    def change_any(
+    def load_uniform(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+        if not self.unforeseen:
+            return super().load_uniform(site, address, type_, count, mask)
+        b, size = self.builder, BITS[type_] // 8
+        bad, place = self._acted_upon(site, address, mask)
+
+        def elements(first: str) -> list[str]:
+            return [b.load(type_, b.offset(first, k * size), ", align 1") for k in range(count)]
+
+        def careful() -> tuple[list[str], str]:
+            label = self._serve(site, self._splat_address(address), mask)
+            start = b.value(f"mul i64 {b.first_lane(mask)}, {size * count}")
+            return elements(b.offset("%lane_buffer", start)), label
+
+        return self.load_either(bad, type_, lambda: elements(place), careful)
+
+    def store_uniform(
+        self, site: int, address: str, type_: str, values: list[str], uniform: list[bool], mask: str
+    ) -> None:
+        if not self.unforeseen:
+            super().store_uniform(site, address, type_, values, uniform, mask)
+            return
+        b, size = self.builder, BITS[type_] // 8
+        lane = b.last_lane(b.value(f"or {b.lanes} {mask}, 1"))
+        scalars = [
+            value if same else b.value(f"extractelement {b.vector(type_)} {value}, i64 {lane}")
+            for value, same in zip(values, uniform, strict=True)
+        ]
+        bad, place = self._acted_upon(site, address, mask)
+
+        def quick() -> None:
+            for k, scalar in enumerate(scalars):
+                b.store(type_, scalar, b.offset(place, k * size), ", align 1")
+
+        def careful() -> None:
+            whole = [b.splat(type_, scalar) for scalar in scalars]
+            self.store_slowly(site, self._splat_address(address), type_, whole, mask)
+
+        self.store_either(bad, quick, careful)
+
+    def _acted_upon(self, site: int, address: str, mask: str) -> tuple[str, str]:
+        """Whether a lane acts outside of the site's range, and the place; nobody reads that if none acts.
+
+        Without lanes no address is outside: said so, it is one comparison and not a branch for each.
+        """
+        b = self.builder
+        active = b.someone(mask)
+        if self.declared:
+            bad, bounds = "false", DECLARED
+        else:
+            bounds = self.bounds(site)
+            first = b.elements(b.value(f"sub i64 {address}, {bounds.low}"), self.sites[site].size)
+            limit = b.value(f"select i1 {active}, i64 {bounds.limit}, i64 -1")
+            bad = b.value(f"icmp uge i64 {first}, {limit}")
+        return bad, b.value(f"select i1 {active}, ptr {self._host(address, bounds)}, ptr %lane_buffer")
+
+    def _keep_places(self, hosts: str, mask: str) -> None:
+        """Let `%few_places` have where lanes find their elements, and words nobody reads for idle ones."""
+        b, words = self.builder, self.builder.vector("i64")
+        nowhere = b.splat("i64", b.value("ptrtoint ptr %lane_buffer to i64"))
+        own = constant_vector("i64", (_UNREAD * lane for lane in range(b.width)))
+        unread = b.value(f"add {words} {nowhere}, {own}")
+        acting = f"{b.vector('i1')} {b.mask_vector(mask)}"
+        places = b.value(f"select {acting}, {words} {hosts}, {words} {unread}")
+        b.store(words, places, "%few_places", ", align 64")
+
+    def change_one(self, site: int, operation: str, address: str, value: Value, whole: str, mask: str) -> str:
+        if not self._form.alone:
+            return super().change_one(site, operation, address, value, whole, mask)
+        return self.change_any(site, operation, self._splat_address(address), [(value, whole)], mask)
+
+    def _check_vector(self, site: int, address: str, mask: str, *, behind: int = 0) -> tuple[str, Bounds]:
+        if not self._form.alone or self.declared or behind:
+            return super()._check_vector(site, address, mask, behind=behind)
+        return self._check_interval(site, self._first(self.builder.vector("i64"), address), 1)
+
+    def _change_checked(
         self,
         site: int,
         change: str | Update,
-        address: str,
+        hosts: str,
         operands: Sequence[tuple[Value, str]],
         mask: str,
     ) -> str:
-        if not self._form.alone or self.step in self.deferred:
-            return super().change_any(site, change, address, operands, mask)
-        b, type_, words = self.builder, operands[0][0].type, self.builder.vector("i64")
+        if self.step in self.deferred:
+            return super()._change_checked(site, change, hosts, operands, mask)
+        if self._form.alone:
+            return self._change_one(site, change, hosts, operands, mask)
+        if isinstance(change, Update):  # its code is long
+            return super()._change_checked(site, change, hosts, operands, mask)
+        if self._own(site):
+            return self._change_each(change, hosts, operands, mask)
+        b = self.builder
+        undisturbed, together, done = b.label("alone"), b.label("together"), b.label("replaced")
+        b.branch(self._is_alone(), undisturbed, together)
+        b.place(undisturbed)
+        found = [(self._change_each(change, hosts, operands, mask), b.block)]
+        b.jump(done)
+        b.place(together)
+        found.append((super()._change_checked(site, change, hosts, operands, mask), b.block))
+        b.jump(done)
+        b.place(done)
+        return b.phi(b.vector(operands[0][0].type), *found)
+
+    def _change_each(self, change: str, hosts: str, operands: Sequence[tuple[Value, str]], mask: str) -> str:
+        """One lane after the other without a branch: how many act is not foreseen, nor which.
+
+        Those that do not change a word of their own where nobody reads. Addresses and operands go through
+        memory, results do not: a load of all would wait until each has been stored.
+        """
+        b, type_ = self.builder, operands[0][0].type
+        self._keep_places(hosts, mask)
+        for k, (value, all_) in enumerate(operands):
+            if not value.uniform:
+                b.store(b.vector(type_), all_, self._value_of(k, type_, 0), ", align 64")
+        found = "poison"
+        for lane in range(b.width):
+            place = b.load("volatile ptr", b.offset("%few_places", 8 * lane))
+            given = [
+                value.ir if value.uniform else b.load(f"volatile {type_}", self._value_of(k, type_, lane))
+                for k, (value, _) in enumerate(operands)
+            ]
+            old = ElementChange(b, change, type_, place).undisturbed(given)
+            found = b.value(f"insertelement {b.vector(type_)} {found}, {type_} {old}, i32 {lane}")
+        return found
+
+    def _value_of(self, operand: int, type_: str, lane: int) -> str:
+        return self.builder.offset("%few_values", 8 * self.builder.width * operand + BITS[type_] // 8 * lane)
+
+    def _change_one(
+        self,
+        site: int,
+        change: str | Update,
+        hosts: str,
+        operands: Sequence[tuple[Value, str]],
+        mask: str,
+    ) -> str:
+        """The change of the only lane."""
+        b, type_ = self.builder, operands[0][0].type
         whole = b.vector(type_)
-        bad, bounds = self._check_vector(site, address, mask)
+        start, acts, done, end = b.label("from"), b.label("acts"), b.label("done"), b.label("end")
+        b.jump(start)
+        b.place(start)
+        b.branch(b.someone(mask), acts, end)
+        b.place(acts)
+        place = b.value(f"inttoptr i64 {self._first(b.vector('i64'), hosts)} to ptr")
+        given = [self._first(whole, all_) for _, all_ in operands]
+        element = ElementChange(b, change, type_, place)
+        old = element.undisturbed(given) if self._own(site) else element.either(self._is_alone(), given)
+        b.jump(done)
+        b.place(done)
+        b.jump(end)
+        b.place(end)
+        one = b.phi(type_, ("0", start), (old, done))
+        return b.value(f"insertelement {whole} zeroinitializer, {type_} {one}, i32 0")
 
-        def quick() -> list[str]:
-            start, acts, done, end = b.label("from"), b.label("acts"), b.label("done"), b.label("end")
-            b.jump(start)
-            b.place(start)
-            b.branch(b.someone(mask), acts, end)
-            b.place(acts)
-            host = b.value(f"add i64 {self._first(words, address)}, {bounds.delta}")
-            place = b.value(f"inttoptr i64 {host} to ptr")
-            given = [self._first(whole, all_) for _, all_ in operands]
-            element = ElementChange(b, change, type_, place)
-            if self._own(site):
-                old = element.undisturbed(given)
-            else:
-                alone = b.load("i64", b.offset("%context", 8 * SLOT["alone"]))
-                old = element.either(b.value(f"icmp ne i64 {alone}, 0"), given)
-            b.jump(done)
-            b.place(done)
-            b.jump(end)
-            b.place(end)
-            one = b.phi(type_, ("0", start), (old, done))
-            return [b.value(f"insertelement {whole} zeroinitializer, {type_} {one}, i32 0")]
-
-        def careful() -> tuple[list[str], str]:
-            return self._slowly(site, change, type_, address, [all_ for _, all_ in operands], mask)
-
-        return self.load_either(bad, whole, quick, careful)[0]
+    def _is_alone(self) -> str:
+        """An i1 that holds in a launch on one thread."""
+        word = self.builder.load("i64", self.builder.offset("%context", 8 * SLOT["alone"]))
+        return self.builder.value(f"icmp ne i64 {word}, 0")
 
     def _first(self, type_: str, values: str) -> str:
         return self.builder.value(f"extractelement {type_} {values}, i32 0")
@@ -169,6 +283,7 @@ class FewLanes(FastLanes):
 
     def __init__(self, like: FastLanes, form: Form):
         access = FewAccess(like.access, form)
+        self.few_access = access
         self.local = LocalMemoryOfOne(access, like.local.size)
         super().__init__(
             access,

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 
 from ...isa.lanes import Update
 from ...isa.types import BITS, is_float
-from ..builder import WIDTH
 from ..memory.narrow_vectors import join_word, split_word, word_type
 from ..memory.sites import DECLARED
 from ..memory.warp_atomics import WIDEST, combines
@@ -133,7 +132,7 @@ class FastLanes(FastArithmetic):
         with self._inside(space, address, BITS[type_] // 8):
             site = self.announce(space, True, address, type_, 1)
             whole = [(operand, self.as_vector(operand).ir) for operand in operands]
-            one = address.uniform and not self.local.may_be_meant(space) and self.builder.width == WIDTH
+            one = address.uniform and not self.local.may_be_meant(space)
             if one and isinstance(change, str) and combines(change):
                 old = self.access.change_one(site, change, address.ir, *whole[0], self.mask)
             else:

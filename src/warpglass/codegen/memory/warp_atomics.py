@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from ...isa.lanes import Update
 from ...isa.types import BITS
-from ..builder import WIDTH, Builder, constant_vector, suffix, vector
+from ..builder import Builder, constant_vector, suffix, vector
 from ..values.value import Value, literal
 from .atomic_forms import Atomic, RowChange
 from .boundary import BoundaryAccess
@@ -46,53 +46,60 @@ class WarpAtomics(BoundaryAccess):
         start, active, done = b.label("any"), b.label("active"), b.label("changed")
         b.jump(start)
         b.place(start)
-        b.branch(b.value(f"icmp ne i32 {mask}, 0"), active, done)
+        b.branch(b.someone(mask), active, done)
         b.place(active)
         bad, bounds = self._check_interval(site, address, 1)
 
         def quick() -> list[str]:
             before, total = self._combine(operation, value, whole, mask)
             old = _change(b, operation, type_, self._host(address, bounds), total, self._own(site))
-            return [_apply(b, operation, type_, b.splat(type_, old), before)]
+            return [_apply(b, operation, type_, b.splat(type_, old), before, b.width)]
 
         def careful() -> tuple[list[str], str]:
             return self._slowly(site, operation, type_, self._splat_address(address), [whole], mask)
 
-        found = self.load_either(bad, vector(type_), quick, careful)[0]
+        found = self.load_either(bad, b.vector(type_), quick, careful)[0]
         join = b.label("found")
         b.jump(join)
         b.place(join)
         b.jump(done)
         b.place(done)
-        return b.phi(vector(type_), ("zeroinitializer", start), (found, join))
+        return b.phi(b.vector(type_), ("zeroinitializer", start), (found, join))
 
     def _combine(self, operation: str, value: Value, whole: str, mask: str) -> tuple[str, str]:
         """The operands of the lanes before each lane, as a vector, and of all lanes, combined."""
         b, type_ = self.builder, value.type
-        wide = vector(type_)
+        wide = b.vector(type_)
         if operation == "add" and value.uniform:  # counting lanes is all that is left to do
-            below = constant_vector("i32", (literal("i32", (1 << lane) - 1, 32) for lane in range(WIDTH)))
-            earlier = b.value(f"and <32 x i32> {b.splat('i32', mask)}, {below}")
-            counts = b.call("<32 x i32>", "llvm.ctpop.v32i32", [("<32 x i32>", earlier)])
-            count = b.call("i32", "llvm.ctpop.i32", [("i32", mask)])
-            if type_ != "i32":
-                counts = b.value(f"zext <32 x i32> {counts} to {wide}")
-                count = b.value(f"zext i32 {count} to {type_}")
+            words = b.vector(b.lanes)
+            below = constant_vector(
+                b.lanes, (literal(b.lanes, (1 << lane) - 1, b.width) for lane in range(b.width))
+            )
+            earlier = b.value(f"and {words} {b.splat(b.lanes, mask)}, {below}")
+            counts = b.call(words, f"llvm.ctpop.{b.suffix(b.lanes)}", [(words, earlier)])
+            count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, mask)])
+            if type_ != b.lanes:
+                fit = "zext" if b.width < BITS[type_] else "trunc"
+                counts = b.value(f"{fit} {words} {counts} to {wide}")
+                count = b.value(f"{fit} {b.lanes} {count} to {type_}")
             return b.value(f"mul {wide} {counts}, {whole}"), b.value(f"mul {type_} {count}, {value.ir}")
         instruction, neutral = _COMBINED[operation]
         none = f"splat ({type_} {literal(type_, neutral(BITS[type_]), BITS[type_])})"
-        chosen = b.value(f"select <32 x i1> {b.mask_vector(mask)}, {wide} {whole}, {wide} {none}")
-        name = f"llvm.vector.reduce.{instruction.removeprefix('llvm.')}.{suffix(type_)}"
+        chosen = b.value(f"select {b.vector('i1')} {b.mask_vector(mask)}, {wide} {whole}, {wide} {none}")
+        name = f"llvm.vector.reduce.{instruction.removeprefix('llvm.')}.{b.suffix(type_)}"
         total = b.call(type_, name, [(wide, chosen)])
         before = self._moved(chosen, type_, none, 1)
-        for distance in (1, 2, 4, 8, 16):
-            before = _apply(b, operation, type_, before, self._moved(before, type_, none, distance))
+        distance = 1
+        while distance < b.width:
+            before = _apply(b, operation, type_, before, self._moved(before, type_, none, distance), b.width)
+            distance *= 2
         return before, total
 
     def _moved(self, value: str, type_: str, none: str, distance: int) -> str:
         """Each lane's value some lanes further up; neutral ones come in."""
-        picks = (lane - distance if lane >= distance else WIDTH for lane in range(WIDTH))
-        return self.builder.shuffle(type_, WIDTH, value, picks, none)
+        width = self.builder.width
+        picks = (lane - distance if lane >= distance else width for lane in range(width))
+        return self.builder.shuffle(type_, width, value, picks, none)
 
     # ------------------------------------------------------------------------------------ any addresses
     def change_any(
@@ -109,24 +116,35 @@ class WarpAtomics(BoundaryAccess):
         """
         b, type_ = self.builder, operands[0][0].type
         bad, bounds = self._check_vector(site, address, mask)
-        deferred = self.step in self.deferred
 
         def quick() -> list[str]:
-            uniform = tuple(value.uniform for value, _ in operands)
-            row = RowChange(change, type_, self._own(site), uniform, b.width, deferred)
-            self.rows[row.name] = row
             words = b.vector("i64")
-            host = b.value(f"add {words} {address}, {b.splat('i64', bounds.delta)}")
-            args = [("ptr", "%context"), (words, host), (b.lanes, mask)]
-            args += [(type_, one.ir) if one.uniform else (b.vector(type_), all_) for one, all_ in operands]
-            return [b.call(b.vector(type_), row.name, args)]
+            hosts = b.value(f"add {words} {address}, {b.splat('i64', bounds.delta)}")
+            return [self._change_checked(site, change, hosts, operands, mask)]
 
         def careful() -> tuple[list[str], str]:
-            if deferred:
+            if self.step in self.deferred:
                 b.call("void", "wg_stop_deferring", [("ptr", "%context")])
             return self._slowly(site, change, type_, address, [all_ for _, all_ in operands], mask)
 
         return self.load_either(bad, b.vector(type_), quick, careful)[0]
+
+    def _change_checked(
+        self,
+        site: int,
+        change: str | Update,
+        hosts: str,
+        operands: Sequence[tuple[Value, str]],
+        mask: str,
+    ) -> str:
+        """The same at checked addresses on the host."""
+        b, type_ = self.builder, operands[0][0].type
+        uniform = tuple(value.uniform for value, _ in operands)
+        row = RowChange(change, type_, self._own(site), uniform, b.width, self.step in self.deferred)
+        self.rows[row.name] = row
+        args = [("ptr", "%context"), (b.vector("i64"), hosts), (b.lanes, mask)]
+        args += [(type_, one.ir) if one.uniform else (b.vector(type_), all_) for one, all_ in operands]
+        return b.call(b.vector(type_), row.name, args)
 
     def _slowly(
         self, site: int, change: str | Update, type_: str, address: str, given: list[str], mask: str
@@ -144,7 +162,7 @@ def combines(operation: str) -> bool:
     return operation in _COMBINED
 
 
-def _apply(b: Builder, operation: str, type_: str, one: str, two: str, lanes: int = WIDTH) -> str:
+def _apply(b: Builder, operation: str, type_: str, one: str, two: str, lanes: int) -> str:
     """Two operands combined."""
     instruction, whole = _COMBINED[operation][0], vector(type_, lanes)
     if instruction.startswith("llvm."):
