@@ -76,13 +76,8 @@ class Instrumentation(Probe):
         # Whether more than barriers of the whole block and of whole warps order threads: then no few accesses
         # stand for all others of a place.
         partial = any(_names_some(step) for step in self.steps.values())
-<<<<<<< HEAD
-        self.waits = bool(find_block_waits(program.blocks, program.live))
+        self.waits = bool(find_block_waits(program.blocks, program.registers, program.live))
         self.exact = self.communicates or partial or self.waits or not self.uncounted
-=======
-        waits = bool(find_block_waits(program.blocks, program.registers, program.live))
-        self.exact = self.communicates or partial or waits or not self.uncounted
->>>>>>> frontier
         self.chained = self._find_chained(program)
         self.strong = any(one.strong for one in self.orderings.values())
         self._divides: bool | None = None  # not known yet
