@@ -48,6 +48,7 @@ def expected() -> dict[str, list[Array]]:
 
 
 # ---------------------------------------------------------------------------------------- older x86
+@pytest.mark.turns(2)
 @pytest.mark.skipif(not _X86, reason="this host is no x86-64")
 @pytest.mark.parametrize(
     ("cpu", "tier"),

@@ -70,6 +70,7 @@ def test_every_verdict_is_right(judged: Judgement):
 
 
 @pytest.mark.least("ci")
+@pytest.mark.turns(3)
 def test_hidden_cases_tell_no_numbers(judged: Judgement):
     (row,) = (row for row in judged.rows if row.name == "only_known_sizes.cu")
     assert row.text == "a hidden case: array 3 differs from the reference"

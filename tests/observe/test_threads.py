@@ -205,5 +205,5 @@ def test_counters(name: str, case: str, caches: bool) -> None:
 
 
 def test_random_programs() -> None:
-    for number in numbers(200, quick=20, ci=10):
+    for number in numbers(200, quick=40, ci=40):
         checked_programs.attempt(number)

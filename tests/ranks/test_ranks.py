@@ -16,7 +16,7 @@ def quick_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_TIER", "quick")
 
 
-@pytest.mark.sampled(quick=96, ci=48)
+@pytest.mark.sampled(quick=96, ci=96)
 @pytest.mark.parametrize("weights", WEIGHTS, ids=str)
 @pytest.mark.parametrize("dtype", shares.DTYPES)
 def test_every_operation(dtype: str, weights: tuple[int, ...]) -> None:

@@ -26,6 +26,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python.PythonSource, "_build", refuse)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.usefixtures("no_compiler")
 def test_archives_hold_exactly_what_the_ladders_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_CACHE", "")
