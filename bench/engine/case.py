@@ -11,7 +11,25 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).parent / "kernels"
-THEMES = ("streams", "reductions", "blocks", "matrices", "filters", "irregular", "divergent", "numerics")
+THEMES = (
+    "streams",
+    "reductions",
+    "blocks",
+    "matrices",
+    "filters",
+    "irregular",
+    "divergent",
+    "numerics",
+    "linear",
+    "physics",
+    "graphs",
+    "layers",
+    "dynamic",
+    "text",
+    "images",
+    "simulations",
+    "primitives",
+)
 
 Arguments = tuple[Any, ...]
 Data = Callable[[np.random.Generator], Arguments]
@@ -26,8 +44,8 @@ class Case:
     arguments. `results` are the positions of arrays to compare, `changes` those that must be restored before
     every launch. `summed` compares sums, as only they agree; `close` is the share of elements that may differ
     because a language rounds differently. Without `python` there is no Python source; unless it is
-    `simulated`, numba's simulator lacks something the kernel needs. `numpy_bound` is the time, in units of
-    NumPy's, to be reached.
+    `simulated`, numba's simulator lacks something the kernel needs. Without `numpy` the reference, which
+    takes seconds, only checks. `numpy_bound` is the time, in units of NumPy's, to be reached.
     """
 
     name: str
@@ -42,6 +60,7 @@ class Case:
     simulated: bool = True
     summed: bool = False
     close: float = 0.0
+    numpy: bool = True
     numpy_bound: float | None = None
 
     @property

@@ -175,5 +175,6 @@ def contestants(theme: str, case: Case, pocl: bool) -> dict[str, Contestant]:
         found["Python"] = Engine(theme, case, "Python")
     if pocl:
         found["PoCL"] = Pocl(theme, case)
-    found["NumPy"] = NumPy(case)
+    if case.numpy:
+        found["NumPy"] = NumPy(case)
     return found
