@@ -158,7 +158,6 @@ def _index_parts(b: Builder, numbers: str, type_: str, mask: str) -> Iterator[_P
 def _return_parts_of_words(b: Builder, at: str, type_: str, mask: str, otherwise: str) -> None:
     """Return narrow elements as parts of aligned words, unless one lies in two: `otherwise` goes on."""
     whole, wide, words, pointers = (b.vector(one) for one in (type_, "i32", "i64", "ptr"))
-    narrow = b.vector(f"i{BITS[type_]}")
     host = b.value(f"ptrtoint {pointers} {at} to {words}")
     within = b.value(f"trunc {words} {b.value(f'and {words} {host}, splat (i64 3)')} to {wide}")
     if BITS[type_] > 8:
@@ -167,15 +166,26 @@ def _return_parts_of_words(b: Builder, at: str, type_: str, mask: str, otherwise
         b.place("words")
     start = b.value(f"inttoptr {words} {b.value(f'and {words} {host}, splat (i64 -4)')} to {pointers}")
     word = gather_at_once(b, start, "i32", mask)
-    part = b.value(f"lshr {wide} {word}, {b.value(f'shl {wide} {within}, splat (i32 3)')}")
-    found = b.value(f"trunc {wide} {part} to {narrow}")
-    found = found if type_[0] == "i" else b.value(f"bitcast {narrow} {found} to {whole}")
-    b.emit(f"ret {whole} {found}")
+    bits = b.value(f"shl {wide} {within}, splat (i32 3)")
+    b.emit(f"ret {whole} {part_of_words(b, word, bits, type_)}")
+
+
+def part_of_words(b: Builder, words: str, bits: str, type_: str) -> str:
+    """Narrow elements that begin so many bits above the lowest of words of 32 bits."""
+    moved = b.value(f"lshr {b.vector('i32')} {words}, {bits}")
+    return _narrowed(b, moved, type_)
+
+
+def _narrowed(b: Builder, words: str, type_: str) -> str:
+    """The lowest bits of words of 32 bits as narrow elements."""
+    narrow = b.vector(f"i{BITS[type_]}")
+    found = b.value(f"trunc {b.vector('i32')} {words} to {narrow}")
+    return found if type_[0] == "i" else b.value(f"bitcast {narrow} {found} to {b.vector(type_)}")
 
 
 def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:
     """Narrow elements: hosts can gather words, and each byte is taken from the aligned word it lies in."""
-    whole, wide, words, pointers = (b.vector(one) for one in (type_, "i32", "i64", "ptr"))
+    wide, words, pointers = (b.vector(one) for one in ("i32", "i64", "ptr"))
     lanes = b.mask_vector(mask)
     host = b.value(f"ptrtoint {pointers} {at} to {words}")
     found = "zeroinitializer"
@@ -189,9 +199,7 @@ def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:
         moved = b.value(f"lshr {wide} {word}, {b.value(f'shl {wide} {within}, splat (i32 3)')}")
         alone = b.value(f"and {wide} {moved}, splat (i32 255)")
         found = b.value(f"or {wide} {found}, {b.value(f'shl {wide} {alone}, splat (i32 {8 * byte})')}")
-    narrow = b.vector(f"i{BITS[type_]}")
-    pattern = b.value(f"trunc {wide} {found} to {narrow}")
-    return pattern if type_[0] == "i" else b.value(f"bitcast {narrow} {pattern} to {whole}")
+    return _narrowed(b, found, type_)
 
 
 def scatter_helper(type_: str, declarations: set[str], width: int) -> str:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import Builder
 from ..machine.target import gathers_quickly
-from .gather_scatter import gather_at_once, gather_by_index, gather_bytes, pick_name, pointers_of
+from .gather_scatter import (
+    gather_at_once,
+    gather_by_index,
+    gather_bytes,
+    part_of_words,
+    pick_name,
+    pointers_of,
+)
 
 
 def pick_helper(type_: str, shift: int, declarations: set[str], width: int) -> str:
@@ -48,7 +55,7 @@ define internal {whole} @{pick_name(type_, shift)}(
 
 def _pick_words(b: Builder, type_: str, otherwise: str) -> None:
     """Return narrow elements as parts of aligned words, unless one lies in two: `otherwise` goes on."""
-    words, narrow, size = b.vector("i32"), b.vector(f"i{BITS[type_]}"), BITS[type_] // 8
+    words, size = b.vector("i32"), BITS[type_] // 8
     per = 4 // size
     host = b.value("ptrtoint ptr %from to i64")
     within = b.value(f"and i64 {host}, 3")
@@ -61,6 +68,4 @@ def _pick_words(b: Builder, type_: str, otherwise: str) -> None:
     found = gather_by_index(b, first, of_word, 2, "i32", "%mask")
     rest = b.value(f"and {words} {element}, splat (i32 {per - 1})")
     bits = b.value(f"mul {words} {rest}, splat (i32 {8 * size})")
-    part = b.value(f"trunc {words} {b.value(f'lshr {words} {found}, {bits}')} to {narrow}")
-    part = part if type_[0] == "i" else b.value(f"bitcast {narrow} {part} to {b.vector(type_)}")
-    b.emit(f"ret {b.vector(type_)} {part}")
+    b.emit(f"ret {b.vector(type_)} {part_of_words(b, found, bits, type_)}")
