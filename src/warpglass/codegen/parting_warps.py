@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ..isa.table import MemoryAccess
 from ..program import Barrier, Program, Step
 from ..program.blocks import loops_of
-from ..program.pointers import MEMORY, Base, find_bases
+from ..program.pointers import MEMORY, Base, bases_of
 from .infer import Inference
 from .machine.target import gathers_quickly
 
@@ -51,8 +51,7 @@ def shares_nothing(program: Program) -> bool:
 
 def stores_apart(program: Program) -> bool:
     """Whether threads load from other arrays than they store to."""
-    variables = frozenset(variable.name for variable in program.variables)
-    bases = find_bases(program.blocks, program.registers, variables)
+    bases = bases_of(program)
     loaded, stored = set[Base](), set[Base]()
     for _, step, access in _accesses(program):
         (stored if access.writes else loaded).update(bases[step.number])

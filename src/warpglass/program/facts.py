@@ -14,7 +14,7 @@ from ..ptx import tree
 from . import Program
 from .fairness import find_block_waits
 from .layout import LocalLayout, SharedLayout
-from .pointers import Base, find_bases
+from .pointers import Base, bases_of
 from .privatisation import Privatisable, find_privatisable
 from .variables import ModuleVariable
 
@@ -64,7 +64,7 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         and bool(find_block_waits(program.blocks, program.registers, program.live)),
         most_steps=_most_steps(program),
         privatisable=find_privatisable(program.blocks, program.registers, names),
-        deferrable=_find_deferred(program, names),
+        deferrable=_find_deferred(program),
         in_turns=all(
             step.number in program.ordered
             for block in program.blocks
@@ -74,12 +74,12 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
     )
 
 
-def _find_deferred(program: Program, variables: frozenset[str]) -> Deferrable:
+def _find_deferred(program: Program) -> Deferrable:
     if not program.deferrable:
         return Deferrable(frozenset(), frozenset())
     sums: set[Base] = set()
     others: set[Base] = set()
-    for number, bases in find_bases(program.blocks, program.registers, variables).items():
+    for number, bases in bases_of(program).items():
         (sums if number in program.deferrable else others).update(bases)
     return Deferrable(frozenset(sums), frozenset(others))
 

@@ -8,13 +8,16 @@ Sources narrower than a pointer count as none, for they are indices and sizes, u
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..isa.calls import system_function
 from ..isa.types import LLVM_TYPE, bits
 from ..ptx import tree
 from .blocks import Block
 from .decode import Step, registers_of
+
+if TYPE_CHECKING:
+    from . import Program
 
 
 class Word(NamedTuple):
@@ -29,6 +32,12 @@ class Word(NamedTuple):
 MODULE, HEAP, OWN, MEMORY = "module", "heap", "own", "memory"
 Base = Word | str
 _POINTERS = ("i64", "i128")  # what can hold one
+
+
+def bases_of(program: Program) -> Mapping[int, frozenset[Base]]:
+    """What `find_bases` says of a whole program."""
+    names = frozenset(variable.name for variable in program.variables)
+    return find_bases(program.blocks, program.registers, names)
 
 
 def find_bases(

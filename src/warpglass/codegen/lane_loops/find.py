@@ -19,7 +19,7 @@ from ...isa.memory import is_strong
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Branch, Program, Step
 from ...program.blocks import loops_of
-from ...program.pointers import Word, find_bases
+from ...program.pointers import Word, bases_of
 from ...ptx import tree
 from ..infer import Inference
 from ..values.value import Offsets, one_value
@@ -171,8 +171,7 @@ def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
 def _find_groups(program: Program, block: Block, written: frozenset[str]) -> tuple[Group, ...]:
     """The loads and stores of a loop, those from one value of a base together."""
     words = frozenset(name for name, type_ in program.registers.items() if LLVM_TYPE[type_] == "i64")
-    variables = frozenset(variable.name for variable in program.variables)
-    pointers = find_bases(program.blocks, program.registers, variables)
+    pointers = bases_of(program)
     groups: list[Group] = []
     sources: dict[int, frozenset[_Source]] = {}
     for leader, members in _members(block, sources).items():

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ...program import Block, Program, Step
 from ...program.blocks import loops_of
-from ...program.pointers import Base, find_bases
+from ...program.pointers import Base, bases_of
 from ..infer import Inference
 from ..machine.target import masks_bytes
 from ..shape import BlockShape
@@ -49,9 +49,7 @@ def find_row_stores(
 ) -> RowStores:
     """The stores of innermost loops whose lanes stay together, to one row of each lane in a loop."""
     loops = loops_of(program.blocks)
-    pointers = find_bases(
-        program.blocks, program.registers, frozenset(variable.name for variable in program.variables)
-    )
+    pointers = bases_of(program)
     unit, narrow = 0, False
     found, inside, loads = set[int](), set[int](), set[int]()
     for header, body in loops.items():

@@ -18,7 +18,7 @@ from ...isa.memory import is_strong
 from ...isa.types import BITS, LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step, Switch
 from ...program.blocks import loops_of
-from ...program.pointers import Base, Word, find_bases
+from ...program.pointers import Base, Word, bases_of
 from ..values.affine import regular
 from ..values.value import Offsets, Value
 from .paces import Form, Paces
@@ -72,9 +72,7 @@ def find_tiles(
 ) -> Tiles:
     """The tiles that are worth it."""
     loops = loops_of(program.blocks)
-    pointers = find_bases(
-        program.blocks, program.registers, frozenset(variable.name for variable in program.variables)
-    )
+    pointers = bases_of(program)
     found: list[Tile] = []
     stores, looked_after = set[int](), set[int]()
     for header, body in sorted(loops.items()):

@@ -24,7 +24,7 @@ from ...host.budget import compile_deadline
 from ...host.environment import read
 from ...program import Program, Step, build_program
 from ...program.facts import Facts, find_facts
-from ...program.pointers import Base, find_bases
+from ...program.pointers import Base, bases_of
 from ...ptx.tree import Module
 from ...source.apart import FailedApart
 from ...source.compiled import Compiled
@@ -256,9 +256,7 @@ class Prepared:
     @cached_property
     def bases(self) -> Mapping[int, frozenset[Base]]:
         """What the addresses of its accesses are computed from, by step."""
-        program = self.program
-        names = frozenset(variable.name for variable in program.variables)
-        return find_bases(program.blocks, program.registers, names)
+        return bases_of(self.program)
 
     def _module(self) -> Module:
         return self._tree or self._parse(self.text, self.name, self.entry)

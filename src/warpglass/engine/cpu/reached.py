@@ -13,6 +13,10 @@ from ...program.pointers import HEAP, MODULE
 from .faults import Scene
 from .privatisation import RangeTable
 
+# Accesses that change nothing, and those that read nothing.
+_READ_ONLY = ("load", "parameter", "matrix load", "fragment load")
+_WRITE_ONLY = ("store", "parameter", "matrix store", "fragment store")
+
 
 class Reached:
     """Which rows the steps of one launch's kernel reach."""
@@ -41,7 +45,3 @@ def changed_in_place(scene: Scene) -> set[int] | None:
         return None
     read, known = reached.rows(number for number, kind in kinds.items() if kind not in _WRITE_ONLY)
     return stored & read if known else stored
-
-
-_READ_ONLY = ("load", "parameter", "matrix load", "fragment load")
-_WRITE_ONLY = ("store", "parameter", "matrix store", "fragment store")

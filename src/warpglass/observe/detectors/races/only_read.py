@@ -19,7 +19,7 @@ from ....codegen import Emission, Probe, WorkerWords
 from ....codegen.context import HEAP_BASE, MODULE_BASE
 from ....codegen.memory.sites import Site
 from ....program import Program
-from ....program.pointers import HEAP, MEMORY, MODULE, OWN, Base, Word, find_bases
+from ....program.pointers import HEAP, MEMORY, MODULE, OWN, Base, Word, bases_of
 from ....records.marks import INPUT
 from .. import layout
 from ..emit import where
@@ -104,8 +104,7 @@ class OnlyRead:
     """
 
     def __init__(self, program: Program, words: WorkerWords):
-        names = frozenset(variable.name for variable in program.variables)
-        self._bases = find_bases(program.blocks, program.registers, names)
+        self._bases = bases_of(program)
         self.stores: set[frozenset[Base]] = set()
         self.loads: dict[frozenset[Base], int] = {}
         self.passes = words.take(layout.PASS_WORDS)
