@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from .blocks import Block
+from .liveness import flow_forward
 
 # A block and the position of a step in it; the end of a block is behind its last step.
 Place = tuple[int, int]
@@ -51,7 +52,7 @@ class _Several:
         """By place and register, what reaches each read."""
         everything = (1 << len(self._bits)) - 1
         blocks = range(len(self._blocks))
-        into = _flow_forward(
+        into = flow_forward(
             self._blocks, [(self._behind_block(k, 0), self._behind_block(k, everything)) for k in blocks]
         )
         for index, block in enumerate(self._blocks):
@@ -80,18 +81,3 @@ class _Several:
         for position in range(len(self._blocks[index].steps)):
             reaching = self._behind((index, position), reaching)
         return reaching
-
-
-def _flow_forward(blocks: Sequence[Block], transfers: Sequence[tuple[int, int]]) -> list[int]:
-    """The bits that come to each block, given what each makes of none and of all."""
-    into = [0] * len(blocks)
-    changed = True
-    while changed:
-        changed = False
-        for index, (made, kept) in enumerate(transfers):
-            out = made | into[index] & kept
-            for target in blocks[index].successors:
-                if out & ~into[target]:
-                    into[target] |= out
-                    changed = True
-    return into

@@ -63,20 +63,26 @@ def find_dirty(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
     names = [frozenset(name for step in block.steps for name in step.writes) for block in blocks]
     bit = _bits(frozenset().union(*names))
     written = [_mask(own, bit) for own in names]
+    ends = [isinstance(block.end, Barrier) for block in blocks]
+    into = flow_forward(
+        blocks, [(0, 0) if end else (own, -1) for own, end in zip(written, ends, strict=True)]
+    )
+    return _sets([(into[k] | written[k]) * ends[k] for k in range(len(blocks))], bit)
+
+
+def flow_forward(blocks: Sequence[Block], transfers: Sequence[tuple[int, int]]) -> list[int]:
+    """The bits that come to each block, given what each makes of none and of all."""
     into = [0] * len(blocks)
     changed = True
     while changed:
         changed = False
-        for index, block in enumerate(blocks):
-            if isinstance(block.end, Barrier):
-                continue
-            out = into[index] | written[index]
-            for target in block.successors:
+        for index, (made, kept) in enumerate(transfers):
+            out = made | into[index] & kept
+            for target in blocks[index].successors:
                 if out & ~into[target]:
                     into[target] |= out
                     changed = True
-    ends = [isinstance(block.end, Barrier) for block in blocks]
-    return _sets([(into[k] | written[k]) * ends[k] for k in range(len(blocks))], bit)
+    return into
 
 
 def _bits(names: Iterable[str]) -> dict[str, int]:
