@@ -38,6 +38,7 @@ from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .live_ranges import split_ranges
 from .liveness import find_dirty, find_liveness
 from .paired_tests import split_tests
+from .quotients import find_quotients
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending, read_elsewhere
@@ -185,6 +186,7 @@ __all__ = [
     "find_grid_strides",
     "find_instructions",
     "find_pending",
+    "find_quotients",
     "find_streaming",
     "guard_discarded_reads",
     "keep_counters",
