@@ -371,7 +371,11 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
     def multiply_high(self, a: Value, b: Value, signed: bool) -> Value:
         if a.constant is not None:
             a, b = b, a
-        return self.narrow.product_high(a, b, signed) or super().multiply_high(a, b, signed)
+        narrow = self.narrow.product_high(a, b, signed)
+        if narrow is not None or a.type != "i64" or (a.uniform and b.uniform):
+            return narrow or super().multiply_high(a, b, signed)
+        unseen = self.builder.value('call i64 asm "", "=r,0"(i64 32)')
+        return self.multiply_high_64(a, b, signed, Value("i64", unseen, self.same))
 
 
 # Operations on numbers that the host may have to flush.
