@@ -12,6 +12,7 @@ from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen import BlockShape, Promises
 from warpglass.codegen.passes import with_kinds
 from warpglass.engine.cpu.prepared import prepare
+from warpglass.program import find_quotients
 
 BLOCK, GRID = 64, 37
 THREADS = BLOCK * GRID
@@ -32,10 +33,9 @@ FORMS = {
     "i % v": GUARDED,
     "(i + 7) % v + i / v": GUARDED,
     "i / 1000": GUARDED,
-    "i / 96": GUARDED,
+    "i / 96": CERTAIN,
     "i % 1000": GUARDED,
     "(int)((long long)(i + 5) / v)": GUARDED,
-    "(int)((unsigned long long)(i + 5) % v)": GUARDED,
     "i / u": NONE,
     "i % u": NONE,
     "i / 100": NONE,
@@ -95,16 +95,18 @@ def _expression(chance: random.Random, depth: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_values(seed: int) -> None:
+def test_values(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of random expressions, of any sign, by launches that repeat their integers."""
+    monkeypatch.setenv("WARPGLASS_TIER", "optimised")
     chance = random.Random(seed)
     parts = [_expression(chance, chance.randrange(1, 4)) for _ in range(4)]
     signs = chance.choice(("int", "unsigned", "long long"))
+    stored = [f"{{ {signs} at = {part}; y[{k}] = at + x[at & 4095]; }}" for k, part in enumerate(parts)]
     kernel = wg.compile(
         f"""extern "C" __global__ void k(const int* x, int* y, {_PARAMETERS}) {{
           {signs} i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
           y += 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-          {" ".join(f"{{ {signs} at = {part}; y[{k}] = at + x[at & 4095]; }}" for k, part in enumerate(parts))}
+          {" ".join(stored)}
         }}""",
         "k",
     )
@@ -118,3 +120,45 @@ def test_values(seed: int) -> None:
                 wg.run(kernel, GRID, BLOCK, (x, y, *sizes), device="cpu")
         results.append(y)
     assert np.array_equal(results[0], results[1]), parts
+
+
+@pytest.mark.parametrize("signs", ["int", "unsigned"])
+def test_divisions_that_compilers_write_as_multiplications(signs: str) -> None:
+    """Numerators of all lengths and signs, by constants; what is told from the multiplication is exact."""
+    chance = random.Random(signs)
+    divisors = sorted(
+        {*range(2, 40), *(chance.randrange(40, 1 << chance.randrange(6, 31)) for _ in range(40))}
+    )
+    numbers = [number + chance.randrange(-2, 3) for number in (1 << k for k in range(32)) for _ in range(4)]
+    numbers += [divisor * chance.randrange(1, 50) + chance.randrange(-1, 2) for divisor in divisors * 4]
+    numbers += [-number for number in numbers] if signs == "int" else []
+    type_ = np.int32 if signs == "int" else np.uint32
+    limits = np.iinfo(type_)
+    a = np.array([min(max(number, limits.min), limits.max) for number in numbers], type_)
+    stored = [
+        f"y[{2 * k} * n + i] = a / {d}; y[{2 * k + 1} * n + i] = a % {d};" for k, d in enumerate(divisors)
+    ]
+    kernel = wg.compile(
+        f"""extern "C" __global__ void k(const {signs}* x, {signs}* y, int n) {{
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i >= n) return;
+          {signs} a = x[i];
+          {" ".join(stored)}
+        }}""",
+        "k",
+    )
+    y = np.zeros((len(divisors), 2, len(a)), type_)
+    wg.run(kernel, -(-len(a) // 64), 64, (a, y, np.int32(len(a))), device="cpu")
+    program = prepare(kernel.compile()).program
+    told = [
+        step
+        for block in find_quotients(program).blocks
+        for step in block.steps
+        if step.instruction.opcode == "div"
+    ]
+    assert len(told) > len(divisors) // 2
+    wide = a.astype(np.int64)
+    for k, divisor in enumerate(divisors):
+        quotient = np.sign(wide) * (np.abs(wide) // divisor)
+        assert np.array_equal(y[k, 0], quotient)
+        assert np.array_equal(y[k, 1], wide - quotient * divisor)

@@ -38,10 +38,10 @@ from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .live_ranges import split_ranges
 from .liveness import find_dirty, find_liveness
 from .paired_tests import split_tests
-from .quotients import find_quotients
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending, read_elsewhere
+from .quotients import find_quotients
 from .selections import select_values
 from .shorthand import write_out
 from .sinking import sink

@@ -52,6 +52,9 @@ from .saturation import SATURATING, saturated
 from .tables import looked_up
 from .words_of_bytes import dot_of_bytes, dot_of_halves, picked_bytes, windows_of_bits
 
+# Vectors of guarded values that are made of each other and wait to be asked for: each is a few calls deep.
+_DEEPEST = 50
+
 
 class FastArithmetic(FactArithmetic, ReferenceLanes):
     """Arithmetic on values of any form, given what the launches promise."""
@@ -155,7 +158,13 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         for guard in guards:
             result.ok = guard if result.ok is None else self.builder.value(f"and i1 {result.ok}, {guard}")
         if guards:
-            result.lanes = Deferred(self.builder, lambda: emit().ir)
+            depths = [one.lanes.depth for one in sources if isinstance(one.lanes, Deferred)]
+            depth = 1 + max(depths, default=0)
+            if depth <= _DEEPEST:
+                result.lanes = Deferred(self.builder, lambda: emit().ir, depth)
+            else:
+                text = emit().ir
+                result.lanes = Deferred(self.builder, lambda: text)
         return result
 
     # ------------------------------------------------------------------------------------ results

@@ -26,6 +26,8 @@ def divide(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
         return _maybe_by_power(lanes, operation, a, b)
     if b.uniform and _is_power(b):
         return Value(a.type, _by_power(lanes, operation, lanes.as_vector(a), b))
+    if b.uniform and a.type == "i32":
+        return _by_constant(lanes, operation, a, b)
     return _by_any(lanes, operation, a, b)
 
 
@@ -74,6 +76,36 @@ def _by_power(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> str:
         return lanes.emit("ashr" if operation[0] == "s" else "lshr", raised, amount).ir
     rest = lanes.emit("and", raised, below)
     return rest.ir if raise_ is None else lanes.emit("sub", rest, raise_).ir
+
+
+def _by_constant(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
+    """Of 32-bit integers, by multiplications: of one word if bounds show that the product fits it."""
+    assert b.constant is not None
+    numerator, divisor = lanes.vectors(a, b)
+    natural = a.low is not None and a.low >= 0 and signed(b.constant, BITS[b.type]) > 0
+    short = _short_inverse(b.constant, a.high or 0) if natural else None
+    if short is None:
+        quotient = lanes.emit(f"{operation[0]}div", numerator, divisor)
+    else:
+        factor, shift = (lanes.as_vector(lanes.constant("i32", number)) for number in short)
+        quotient = lanes.emit("lshr", lanes.emit("mul", numerator, factor), shift)
+    if operation.endswith("div"):
+        return quotient
+    return lanes.emit("sub", numerator, lanes.emit("mul", quotient, divisor))
+
+
+def _short_inverse(divisor: int, most: int) -> tuple[int, int] | None:
+    """By what to multiply numerators up to `most`, and by how much to shift the product, which fits 32 bits.
+
+    The product exceeds the quotient by less than the divisor's inverse.
+    """
+    for shift in range(divisor.bit_length(), 32):
+        factor = -(-(1 << shift) // divisor)
+        if factor * most >= 1 << 32:
+            return None
+        if (factor * divisor - (1 << shift)) * most < 1 << shift:
+            return factor, shift
+    return None
 
 
 def _by_any(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:

@@ -165,7 +165,7 @@ def converts_any() -> bool:
 
 @lru_cache(maxsize=1)
 def converts_wide() -> bool:
-    """Whether vectors of 64-bit integers are converted to doubles and back, and doubles approximately inverted."""
+    """Whether vectors of 64-bit integers become doubles and back, and doubles are inverted approximately."""
     return "avx512dq" in _available()
 
 

@@ -173,14 +173,10 @@ def _by_number(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result 
         mask = b.constant | (1 << lane_zeros(a)) - 1
         low = constant(a.type, mask, shape.width)
         return _agreed(row, a, low, mask + 1, shape) if mask & (mask + 1) == 0 else None
-    divisor = signed(b.constant, BITS[a.type]) if row.name[0] == "s" else b.constant
-    if row.name not in DIVISIONS or divisor <= 0 or (row.name[0] == "s" and (a.low is None or a.low < 0)):
+    divisor = _divisor(row.name, a, b)
+    if divisor is None:
         return None
     quotient = row.name.endswith("div")
-    if divisor & (divisor - 1) == 0:
-        by = divisor.bit_length() - 1 if quotient else divisor - 1
-        bits = OPERATIONS["lshr" if quotient else "and"]
-        return integers(bits, a, constant(a.type, by, shape.width), shape)
     free = whole_multiples(a, divisor)
     if free is None:
         return _agreed(row, a, b, divisor, shape)
@@ -188,6 +184,27 @@ def _by_number(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result 
     if not quotient:
         result.zeros = free
     return form, result, operands
+
+
+def _divisor(operation: str, a: Value, b: Value) -> int | None:
+    """What a division is by, if that is a constant, and no sign matters."""
+    if operation not in DIVISIONS or b.constant is None:
+        return None
+    if operation[0] == "u":
+        return b.constant or None
+    divisor = signed(b.constant, BITS[b.type])
+    return divisor if divisor > 0 and a.low is not None and a.low >= 0 else None
+
+
+def by_bits(operation: str, operands: Operands) -> tuple[str, Operands]:
+    """An operation; a division by a constant power of two as a shift or a mask, if no sign matters."""
+    divisor = _divisor(operation, *operands) if operation in DIVISIONS else None
+    if divisor is None or divisor & (divisor - 1):
+        return operation, operands
+    a, b = operands
+    quotient = operation.endswith("div")
+    number = divisor.bit_length() - 1 if quotient else divisor - 1
+    return "lshr" if quotient else "and", (a, constant(a.type, number, len(b.offsets or ())))
 
 
 def _agreed(row: Operation, a: Value, b: Value, divisor: int, shape: BlockShape) -> Result | None:
