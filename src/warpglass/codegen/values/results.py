@@ -165,8 +165,11 @@ def _scalar_above(a: Value, bits: int, width: int) -> Value:
 
 def _by_number(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result | None:
     """A value with a form divided by a constant, if no lane's sign matters."""
-    if b.constant is None or one_value(a.offsets) or a.offsets is None:
+    if b.constant is None or a.offsets is None:
         return None
+    if one_value(a.offsets):
+        certain = a.ok is None or _divisor(row.name, a, b) is None
+        return None if certain else _scalar(row, a, b, a.offsets)
     if row.name in ("lshr", "ashr"):
         return None if row.offsets and row.offsets(a, b) else _agreed(row, a, b, 1 << b.constant, shape)
     if row.name == "and":
