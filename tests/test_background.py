@@ -13,9 +13,14 @@ def test_later_jobs_are_done_first_and_late_ones_later() -> None:
     done, begun, go, found = threading.Event(), threading.Event(), threading.Event(), list[str]()
     in_background(done.set, "test", 0.1)
     in_background(lambda: found.append(f"late {done.is_set()}"), "test", 0.05)
-    in_background(lambda: (begun.set(), go.wait(10)), "test")
+
+    def others_wait() -> None:
+        begun.set()
+        go.wait(10)
+
+    in_background(others_wait, "test")
     assert begun.wait(10)
-    for word in ("first", "second"):  # they wait for the one before
+    for word in ("first", "second"):
         in_background(lambda word=word: found.append(word), "test")
     go.set()
     assert done.wait(10)

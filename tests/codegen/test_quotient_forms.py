@@ -114,9 +114,10 @@ def test_values(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = [np.int32(size) for size in _SIZES.values()]
     results: list[np.ndarray] = []
     for engine in CPU_ENGINES:
+        y = np.zeros(4 * THREADS, np.int32)
         with engine_mode(engine):
             for _ in range(3):  # the third one is known to repeat
-                y = np.zeros(4 * THREADS, np.int32)
+                y[:] = 0
                 wg.run(kernel, GRID, BLOCK, (x, y, *sizes), device="cpu")
         results.append(y)
     assert np.array_equal(results[0], results[1]), parts
