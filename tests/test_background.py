@@ -9,14 +9,22 @@ import threading
 from warpglass.host.background import in_background
 
 
-def test_jobs_are_done_in_order_and_late_ones_later() -> None:
-    done, found = threading.Event(), list[str]()
+def test_later_jobs_are_done_first_and_late_ones_later() -> None:
+    done, begun, go, found = threading.Event(), threading.Event(), threading.Event(), list[str]()
     in_background(done.set, "test", 0.1)
     in_background(lambda: found.append(f"late {done.is_set()}"), "test", 0.05)
+
+    def others_wait() -> None:
+        begun.set()
+        go.wait(10)
+
+    in_background(others_wait, "test")
+    assert begun.wait(10)
     for word in ("first", "second"):
         in_background(lambda word=word: found.append(word), "test")
+    go.set()
     assert done.wait(10)
-    assert found == ["first", "second", "late False"]
+    assert found == ["second", "first", "late False"]
 
 
 def test_a_process_that_ends_gives_up_its_jobs_without_a_word() -> None:

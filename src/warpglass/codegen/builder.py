@@ -280,13 +280,17 @@ class Builder:
 
 
 class Deferred:
-    """A vector that few will ask for: it is emitted where it is needed, once in each basic block."""
+    """A vector that few will ask for: it is emitted where it is needed, once in each basic block.
 
-    __slots__ = ("_builder", "_emit", "_name", "_region")
+    `depth` counts the ones that it is made of, one behind the other.
+    """
 
-    def __init__(self, builder: Builder, emit: Callable[[], str]):
+    __slots__ = ("_builder", "_emit", "_name", "_region", "depth")
+
+    def __init__(self, builder: Builder, emit: Callable[[], str], depth: int = 1):
         self._builder = builder
         self._emit = emit
+        self.depth = depth
         self._name, self._region = "", -1
 
     def __call__(self) -> str:

@@ -1,4 +1,7 @@
-"""Background threads: jobs one after another, some of them later, until the process ends.
+"""Background threads: jobs one after another, the latest first, until the process ends.
+
+Where jobs wait, as compilations for which nobody waits do, the latest is for what the program does now, and
+what it has done before may not come again.
 
 What is under way when the process ends is given up without a word: it cannot start threads any more.
 """
@@ -15,12 +18,12 @@ from heapq import heappop, heappush
 from itertools import count
 
 Job = Callable[[], None]
-_Entry = tuple[float, int, Job]  # when it is done, and its number, which keeps jobs in their order
-_numbers = count()
+_Entry = tuple[float, int, Job]  # when it is done, and a number, which is less for later ones
+_numbers = count(0, -1)
 
 
 def in_background(job: Job, thread: str = "optimiser", pause: float = 0.0) -> None:
-    """Have a job done on a background thread of this process, after `pause` seconds and jobs before it."""
+    """Have a job done on a background thread of this process, after `pause` seconds and later jobs."""
     when = time.monotonic() + pause if pause else 0.0
     _start(thread, os.getpid()).put((when, next(_numbers), job))  # threads do not survive a fork
 

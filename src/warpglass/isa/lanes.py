@@ -359,13 +359,16 @@ class Lanes(ABC, Generic[V]):
         """The upper half of the full product."""
         narrow = self.type_of(a)
         if narrow == "i64":
-            return self._multiply_high_64(a, b, signed)
+            return self.multiply_high_64(a, b, signed, self.constant("i64", 32))
         product = self.multiply_wide(a, b, signed)
         half = self.constant(self.type_of(product), bits(narrow))
         return self.convert("trunc", self.apply("lshr", product, half), narrow)
 
-    def _multiply_high_64(self, a: V, b: V, signed: bool) -> V:
-        """By halves, since 128-bit products of vectors are taken apart lane by lane."""
+    def multiply_high_64(self, a: V, b: V, signed: bool, last_shift: V) -> V:
+        """By halves, since 128-bit products of vectors are taken apart lane by lane.
+
+        The last shift's amount is 32, too. LLVM, which sees it, makes a 128-bit product of all this.
+        """
         half, low_half = self.constant("i64", 32), self.constant("i64", 0xFFFFFFFF)
         (a_low, a_high), (b_low, b_high) = (
             (self.and_(x, low_half), self.apply("lshr", x, half)) for x in (a, b)
@@ -374,8 +377,8 @@ class Lanes(ABC, Generic[V]):
         carried = self.apply("lshr", self.mul(a_low, b_low), half)
         middle = self.add(self.add(carried, self.and_(first, low_half)), self.and_(second, low_half))
         high = self.mul(a_high, b_high)
-        for part in (first, second, middle):
-            high = self.add(high, self.apply("lshr", part, half))
+        for part, amount in ((first, half), (second, half), (middle, last_shift)):
+            high = self.add(high, self.apply("lshr", part, amount))
         if signed:
             for x, y in ((a, b), (b, a)):
                 high = self.sub(high, self.and_(self.apply("ashr", x, self.constant("i64", 63)), y))

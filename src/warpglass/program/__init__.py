@@ -41,6 +41,7 @@ from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending, read_elsewhere
+from .quotients import find_quotients
 from .selections import select_values
 from .shorthand import write_out
 from .sinking import sink
@@ -185,6 +186,7 @@ __all__ = [
     "find_grid_strides",
     "find_instructions",
     "find_pending",
+    "find_quotients",
     "find_streaming",
     "guard_discarded_reads",
     "keep_counters",

@@ -21,6 +21,7 @@ from ..registers import line_text
 from ..shape import BlockShape, Promises
 from ..values.affine import line_of
 from ..values.facts import FactArithmetic
+from ..values.operations import DIVISIONS
 from ..values.results import (
     DONE,
     ENDS,
@@ -31,6 +32,8 @@ from ..values.results import (
     LIMITS,
     LINE,
     PARTS,
+    QUOTIENT,
+    REST,
     SCALAR,
     SIGN,
     Operands,
@@ -48,6 +51,9 @@ from .reference import ReferenceLanes
 from .saturation import SATURATING, saturated
 from .tables import looked_up
 from .words_of_bytes import dot_of_bytes, dot_of_halves, picked_bytes, windows_of_bits
+
+# Vectors of guarded values that are made of each other and wait to be asked for: each is a few calls deep.
+_DEEPEST = 50
 
 
 class FastArithmetic(FactArithmetic, ReferenceLanes):
@@ -152,7 +158,13 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         for guard in guards:
             result.ok = guard if result.ok is None else self.builder.value(f"and i1 {result.ok}, {guard}")
         if guards:
-            result.lanes = Deferred(self.builder, lambda: emit().ir)
+            depths = [one.lanes.depth for one in sources if isinstance(one.lanes, Deferred)]
+            depth = 1 + max(depths, default=0)
+            if depth <= _DEEPEST:
+                result.lanes = Deferred(self.builder, lambda: emit().ir, depth)
+            else:
+                text = emit().ir
+                result.lanes = Deferred(self.builder, lambda: text)
         return result
 
     # ------------------------------------------------------------------------------------ results
@@ -178,9 +190,13 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         if result.ok is None:
             return result
         sources = operands[:2] if form == PARTS else operands
-        return self._guard(
-            result, sources, lambda: self.emit(name, *self.vectors(*sources), type_=type_), test
-        )
+        return self._guard(result, sources, lambda: self._in_lanes(name, sources, type_), test)
+
+    def _in_lanes(self, name: str, operands: Operands, type_: str) -> Value:
+        """An operation on vectors, as where a guard does not hold."""
+        if name in DIVISIONS:
+            return divide(self, name, *operands)
+        return self.emit(name, *self.vectors(*operands), type_=type_)
 
     def _parts(self, name: str, operands: Operands, type_: str) -> tuple[str, None]:
         """An operation on bits on scalars, whose bits are none of the offsets'."""
@@ -235,6 +251,28 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         agree = self.builder.value(f"xor i1 {differ}, true")
         stays = self._stays(free, signed=name.startswith("icmp s"))
         return ends[0], self.builder.value(f"and i1 {stays}, {agree}")
+
+    def _agreed(self, name: str, operands: Operands, type_: str) -> tuple[str, str]:
+        """A quotient that is uniform where the outermost lanes have the same, as they mostly do."""
+        a, b = operands
+        assert a.offsets is not None
+        ends: list[str] = []
+        for distance in (min(a.offsets), max(a.offsets)):
+            end = Value(a.type, self.builder.value(f"add {a.type} {a.ir}, {distance}"), self.same)
+            ends.append(self.emit(name, end, b, lanes=1).ir)
+        same = self.builder.value(f"icmp eq {a.type} {ends[0]}, {ends[1]}")
+        stays = self._stays(a, signed=name[0] in "sa")
+        return ends[0], self.builder.value(f"and i1 {stays}, {same}")
+
+    def _rest(self, name: str, operands: Operands, type_: str) -> tuple[str, str]:
+        """What is left of an affine value where all lanes have one quotient."""
+        a, b = operands
+        if name == "and":  # what divides is one more
+            assert b.constant is not None
+            name, b = "urem", self.constant(a.type, b.constant + 1)
+        quotient, test = self._agreed(name.replace("rem", "div"), (a, b), type_)
+        whole = self.builder.value(f"mul {a.type} {quotient}, {b.ir}")
+        return self.builder.value(f"sub {a.type} {a.ir}, {whole}"), test
 
     def _stays(self, a: Value, signed: bool) -> str:
         """An i1 that holds if base plus offset wraps in no lane; one of the offsets is zero."""
@@ -342,7 +380,11 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
     def multiply_high(self, a: Value, b: Value, signed: bool) -> Value:
         if a.constant is not None:
             a, b = b, a
-        return self.narrow.product_high(a, b, signed) or super().multiply_high(a, b, signed)
+        narrow = self.narrow.product_high(a, b, signed)
+        if narrow is not None or a.type != "i64" or (a.uniform and b.uniform):
+            return narrow or super().multiply_high(a, b, signed)
+        unseen = self.builder.value('call i64 asm "", "=r,0"(i64 32)')
+        return self.multiply_high_64(a, b, signed, Value("i64", unseen, self.same))
 
 
 # Operations on numbers that the host may have to flush.
@@ -356,4 +398,6 @@ _SPECIAL: dict[int, Callable[[FastArithmetic, str, Operands, str], tuple[str, st
     SIGN: FastArithmetic._sign,
     LIMIT: FastArithmetic._limited,
     ENDS: FastArithmetic._ends,
+    QUOTIENT: FastArithmetic._agreed,
+    REST: FastArithmetic._rest,
 }

@@ -164,6 +164,12 @@ def converts_any() -> bool:
 
 
 @lru_cache(maxsize=1)
+def converts_wide() -> bool:
+    """Whether vectors of 64-bit integers become doubles and back, and doubles are inverted approximately."""
+    return "avx512dq" in _available()
+
+
+@lru_cache(maxsize=1)
 def flushes() -> bool:
     """Whether the processor has a mode that flushes subnormal numbers as NVIDIA's hardware does.
 

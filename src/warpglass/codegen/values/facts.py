@@ -16,7 +16,7 @@ from ..context import WINDOWS
 from ..shape import BlockShape, Promises
 from .division import tested_divisor, total_division
 from .operations import BLIND_CONVERSIONS, KEEPS_NAN, OPERATIONS, PASSES_NAN, SEES_SIGN, UNKNOWN
-from .results import DIVISION, Operands, Result, arithmetic, comparison, conversion, selection
+from .results import DIVISION, Operands, Result, arithmetic, by_bits, comparison, conversion, selection
 from .specials import Specials, lane_pattern
 from .value import EXACT_NAN, LOOSE_NAN, ONE_NAN, SINGLE, UNIFORM, Value, constant, no_offsets, replace
 
@@ -67,6 +67,7 @@ class FactArithmetic(Lanes[Value]):
         sees_payload = operands[0].type == "double" and sees not in (PASSES_NAN, KEEPS_NAN)
         if (sees <= SEES_SIGN and not signs) or sees_payload:
             operands = self.all_exact(operands)
+        operation, operands = by_bits(operation, operands)
         found = arithmetic(operation, operands, self.shape)
         if found[0] == DIVISION:
             return self._divided(operation, found[1], *operands)

@@ -118,6 +118,29 @@ def divide_bits(act: Callable[[int, int, int], int], a: Value, b: Value) -> tupl
     return bits, tuple(act(x, y, BITS[a.type]) for x, y in zip(one, two, strict=True))
 
 
+def shifted_offsets(a: Value, b: Value) -> Offsets | None:
+    """The offsets that `lshr` or `ashr` by a constant leaves, if none of their bits is a scalar's.
+
+    So it is where a thread's number is divided by a power of two, as for the word of a bit mask that is its
+    warp's, or its row.
+    """
+    if a.offsets is None or b.constant is None or b.constant >= BITS[a.type]:
+        return None
+    least, room = _low_bits(a)
+    return None if least > room else tuple(offset >> b.constant for offset in a.offsets)
+
+
+def whole_multiples(a: Value, divisor: int) -> int | None:
+    """How many low bits a value's offsets have to themselves, if `divisor` is a multiple of what those count.
+
+    Then all lanes have one quotient, and what they leave are the same offsets.
+    """
+    if a.offsets is None:
+        return None
+    least, room = _low_bits(a)
+    return None if least > room or divisor % (1 << least) else least
+
+
 def _low_bits(a: Value) -> tuple[int, int]:
     """How many low bits a value's offsets take at least, and how many its scalar leaves to them."""
     if a.constant is not None:

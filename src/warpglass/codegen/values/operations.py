@@ -91,10 +91,12 @@ _ROWS = (
     ),
     Operation(
         "lshr", lambda a, b, width: a >> b, unit=0, commutes=False, narrows=SHIFT,
+        offsets=known_bits.shifted_offsets,
         bounds=intervals.shifted_right, low_bits=known_bits.shifted_right, table=lane_tables.shifted_right,
     ),
     Operation(
         "ashr", lambda a, b, width: signed(a, width) >> b, unit=0, commutes=False, narrows=SHIFT,
+        offsets=known_bits.shifted_offsets,
         bounds=intervals.shifted_right_signed, low_bits=known_bits.shifted_right,
         table=lane_tables.shifted_right_signed,
     ),

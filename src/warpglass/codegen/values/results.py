@@ -10,7 +10,15 @@ from ...isa.types import BITS, is_float
 from ..shape import BlockShape
 from .affine import line_of, wrapped
 from .bounds import bounds_of, decide, in_order, join, keeps_offsets
-from .known_bits import clears_zeros, divide_bits, fills_zeros, lane_zeros, result_zeros, zeros_of
+from .known_bits import (
+    clears_zeros,
+    divide_bits,
+    fills_zeros,
+    lane_zeros,
+    result_zeros,
+    whole_multiples,
+    zeros_of,
+)
 from .lane_tables import Table, compare, extend, form_of, table_of
 from .operations import (
     DIVISIONS,
@@ -22,7 +30,7 @@ from .operations import (
     fold,
     identity,
 )
-from .value import Offsets, Value, constant, no_offsets, one_value, replace
+from .value import Offsets, Value, constant, no_offsets, one_value, replace, signed
 
 # Nothing is to be computed. The scalar that the warp's number gives. The operation on scalars; on vectors.
 DONE, LINE, SCALAR, LANES = range(4)
@@ -31,14 +39,20 @@ DONE, LINE, SCALAR, LANES = range(4)
 # A division, of several operations.
 PARTS, SIGN, LIMIT, DIVISION = range(4, 8)
 # An affine value extended, unless a lane wraps. A comparison of which the outermost lanes tell whether all
-# agree; one that is the same for all lanes of a warp, so the first decides.
-EXTENDED, ENDS, FIRST = range(8, 11)
+# agree; one that is the same for all lanes of a warp, so the first decides. A quotient, by a division or a
+# shift, of which the outermost lanes tell that, too; what is left of lanes that have one quotient.
+EXTENDED, ENDS, FIRST, QUOTIENT, REST = range(8, 13)
 
 Operands = tuple[Value, ...]
 Result = tuple[int, Value, Operands]
 
 # Which lane reaches a limit first, and what holds while it has not.
 LIMITS = {"llvm.smin": (max, "sle"), "llvm.smax": (min, "sge")}
+# Of how many warps at least all but one lie between two multiples of a divisor, for a guard to be worth it:
+# lanes that have left their form take some five times as long as those whose form is found at each access.
+_MOSTLY = 8
+# How many lanes' steps a divisor may be off a multiple of them.
+_INEXACT = 1e-3
 
 
 def arithmetic(operation: str, operands: Operands, shape: BlockShape) -> Result:
@@ -67,7 +81,12 @@ def integers(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result:
         if low is not None and low == high:
             return DONE, constant(type_, low, shape.width), ()
     if a.offsets is not None and b.offsets is not None:
-        found = _of_table(row, a, b, shape) or _in_parts(row, a, b, shape) or _with_form(row, a, b, shape)
+        found = (
+            _of_table(row, a, b, shape)
+            or _in_parts(row, a, b, shape)
+            or _by_number(row, a, b, shape)
+            or _with_form(row, a, b, shape)
+        )
         if found is not None:
             value = found[1]
             if value.constant is None:
@@ -142,6 +161,73 @@ def _scalar_above(a: Value, bits: int, width: int) -> Value:
     if a.constant is not None:
         return constant(a.type, a.constant & (-1 << bits), width)
     return replace(a, offsets=no_offsets(width), low=None, high=None, ok=None, lanes=None)
+
+
+def _by_number(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result | None:
+    """A value with a form divided by a constant, if no lane's sign matters."""
+    if b.constant is None or a.offsets is None:
+        return None
+    if one_value(a.offsets):
+        certain = a.ok is None or _divisor(row.name, a, b) is None
+        return None if certain else _scalar(row, a, b, a.offsets)
+    if row.name in ("lshr", "ashr"):
+        return None if row.offsets and row.offsets(a, b) else _agreed(row, a, b, 1 << b.constant, shape)
+    if row.name == "and":
+        mask = b.constant | (1 << lane_zeros(a)) - 1
+        low = constant(a.type, mask, shape.width)
+        return _agreed(row, a, low, mask + 1, shape) if mask & (mask + 1) == 0 else None
+    divisor = _divisor(row.name, a, b)
+    if divisor is None:
+        return None
+    quotient = row.name.endswith("div")
+    free = whole_multiples(a, divisor)
+    if free is None:
+        return _agreed(row, a, b, divisor, shape)
+    form, result, operands = _scalar(row, a, b, no_offsets(shape.width) if quotient else a.offsets)
+    if not quotient:
+        result.zeros = free
+    return form, result, operands
+
+
+def _divisor(operation: str, a: Value, b: Value) -> int | None:
+    """What a division is by, if that is a constant, and no sign matters."""
+    if operation not in DIVISIONS or b.constant is None:
+        return None
+    if operation[0] == "u":
+        return b.constant or None
+    divisor = signed(b.constant, BITS[b.type])
+    return divisor if divisor > 0 and a.low is not None and a.low >= 0 else None
+
+
+def by_bits(operation: str, operands: Operands) -> tuple[str, Operands]:
+    """An operation; a division by a constant power of two as a shift or a mask, if no sign matters."""
+    divisor = _divisor(operation, *operands) if operation in DIVISIONS else None
+    if divisor is None or divisor & (divisor - 1):
+        return operation, operands
+    a, b = operands
+    quotient = operation.endswith("div")
+    number = divisor.bit_length() - 1 if quotient else divisor - 1
+    return "lshr" if quotient else "and", (a, constant(a.type, number, len(b.offsets or ())))
+
+
+def _agreed(row: Operation, a: Value, b: Value, divisor: int, shape: BlockShape) -> Result | None:
+    """The quotient or rest that is mostly that of all lanes of a warp."""
+    assert a.offsets is not None
+    if not _mostly_one(a.offsets, divisor):
+        return None
+    if row.name.endswith("rem") or row.name == "and":
+        return REST, Value(a.type, "", a.offsets, ok=""), (a, b)
+    return QUOTIENT, Value(a.type, "", no_offsets(shape.width), ok=""), (a, b)
+
+
+def _mostly_one(offsets: Offsets, divisor: int) -> bool:
+    """Whether lanes at these offsets mostly lie between the same multiples of a divisor."""
+    spread, step = max(offsets) - min(offsets), abs(offsets[1] - offsets[0])
+    if spread * _MOSTLY <= divisor:
+        return True
+    # Compilers divide by a multiplication and a shift: then so many lanes have one quotient.
+    lanes = round(divisor / step) if step else 0
+    return lanes > 0 and lanes % len(offsets) == 0 and abs(divisor - lanes * step) < step * _INEXACT
 
 
 def _with_form(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result | None:
