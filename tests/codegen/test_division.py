@@ -95,3 +95,18 @@ def test_quotients_and_remainders(
     expected = np.array([_towards_zero(operation, x, y) for x, y in zip(a, b, strict=True)], number)
     wrong = np.flatnonzero(out != expected)
     assert not len(wrong), [(a[k], b[k], out[k], expected[k]) for k in wrong[:5]]
+
+
+def test_divisors_that_some_lanes_may_not_share() -> None:
+    """A guarded divisor, one for all lanes only where a border does not limit it, is a vector."""
+    source = """extern "C" __global__ void k(const int* x, int* y, int n) {
+      int i = threadIdx.x;
+      y[i] = x[i] / (min(i + 1000, n) / 1000) + x[i] % (min(i + 1000, n) / 900);
+    }"""
+    x, i = np.arange(64, dtype=np.int32) * 977 - 20000, np.arange(64)
+    for n in (1000, 1020, 1 << 30):
+        y = np.zeros(64, np.int32)
+        wg.run(wg.compile(source, "k"), 1, 64, (x, y, np.int32(n)), device="cpu")
+        ends = np.minimum(i + 1000, n)
+        pairs = zip(x.tolist(), (ends // 1000).tolist(), (ends // 900).tolist(), strict=True)
+        assert y.tolist() == [_towards_zero("div", a, b) + _towards_zero("rem", a, c) for a, b, c in pairs]

@@ -36,6 +36,8 @@ FORMS = {
     "i / 96": CERTAIN,
     "i % 1000": GUARDED,
     "(int)((long long)(i + 5) / v)": GUARDED,
+    "(int)((long long)(i + 5) % v)": GUARDED,
+    "i - i / w * w": CERTAIN,
     "i / u": NONE,
     "i % u": NONE,
     "i / 100": NONE,
@@ -123,21 +125,22 @@ def test_values(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(results[0], results[1]), parts
 
 
-@pytest.mark.parametrize("signs", ["int", "unsigned"])
+@pytest.mark.parametrize("signs", ["int", "unsigned", "long long", "unsigned long long"])
 def test_divisions_that_compilers_write_as_multiplications(signs: str) -> None:
     """Numerators of all lengths and signs, by constants; what is told from the multiplication is exact."""
     chance = random.Random(signs)
-    divisors = sorted(
-        {*range(2, 40), *(chance.randrange(40, 1 << chance.randrange(6, 31)) for _ in range(40))}
-    )
-    numbers = [number + chance.randrange(-2, 3) for number in (1 << k for k in range(32)) for _ in range(4)]
+    type_ = {"int": np.int32, "unsigned": np.uint32, "long long": np.int64}.get(signs, np.uint64)
+    bits = 8 * np.dtype(type_).itemsize
+    large = {chance.randrange(40, 1 << chance.randrange(6, bits - 1)) for _ in range(40)}
+    divisors = sorted({*range(2, 40), *large})
+    numbers = [number + chance.randrange(-2, 3) for number in (1 << k for k in range(bits)) for _ in range(4)]
     numbers += [divisor * chance.randrange(1, 50) + chance.randrange(-1, 2) for divisor in divisors * 4]
-    numbers += [-number for number in numbers] if signs == "int" else []
-    type_ = np.int32 if signs == "int" else np.uint32
-    limits = np.iinfo(type_)
+    numbers += [] if signs.startswith("u") else [-number for number in numbers]
+    limits, suffix = np.iinfo(type_), {"int": "", "unsigned": "u", "long long": "ll"}.get(signs, "ull")
     a = np.array([min(max(number, limits.min), limits.max) for number in numbers], type_)
     stored = [
-        f"y[{2 * k} * n + i] = a / {d}; y[{2 * k + 1} * n + i] = a % {d};" for k, d in enumerate(divisors)
+        f"y[{2 * k} * n + i] = a / {d}u; y[{2 * k + 1} * n + i] = a % {d}u;".replace("u", suffix)
+        for k, d in enumerate(divisors)
     ]
     kernel = wg.compile(
         f"""extern "C" __global__ void k(const {signs}* x, {signs}* y, int n) {{
@@ -158,8 +161,31 @@ def test_divisions_that_compilers_write_as_multiplications(signs: str) -> None:
         if step.instruction.opcode == "div"
     ]
     assert len(told) > len(divisors) // 2
-    wide = a.astype(np.int64)
     for k, divisor in enumerate(divisors):
-        quotient = np.sign(wide) * (np.abs(wide) // divisor)
-        assert np.array_equal(y[k, 0], quotient)
-        assert np.array_equal(y[k, 1], wide - quotient * divisor)
+        found = zip(a.tolist(), y[k, 0].tolist(), y[k, 1].tolist(), strict=True)
+        for number, quotient, rest in found:
+            expected = abs(number) // divisor * (1 if number > 0 else -1)
+            assert (quotient, rest) == (expected, number - expected * divisor), (number, divisor)
+
+
+def test_what_is_left_by_a_divisor_that_may_be_zero() -> None:
+    source = """extern "C" __global__ void k(const int* x, const int* by, int* y) {
+      int i = threadIdx.x, quotient = x[i] / by[i];
+      y[i] = x[i] - quotient * by[i];
+    }"""
+    kernel = wg.compile(source, "k")
+    opcodes = {
+        step.instruction.opcode
+        for block in find_quotients(prepare(kernel.compile()).program).blocks
+        for step in block.steps
+    }
+    assert "rem" in opcodes
+    x = np.array([7, -7, 0, -(1 << 31), (1 << 31) - 1, 5, -(1 << 31), 1] * 8, np.int32)
+    by = np.array([0, 0, 0, -1, -1, -3, 1 << 30, 0] * 8, np.int32)
+    results: list[np.ndarray] = []
+    for engine in CPU_ENGINES:
+        y = np.zeros_like(x)
+        with engine_mode(engine):
+            wg.run(kernel, 1, 64, (x, by, y), device="cpu")
+        results.append(y)
+    assert np.array_equal(results[0], results[1])

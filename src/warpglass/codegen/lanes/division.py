@@ -199,7 +199,7 @@ def _inverse(lanes: FastArithmetic, to_double: str, divisor: Value, numerator: s
     if divisor.uniform:
         y = lanes.emit(to_double, divisor, type_="double", lanes=1)
         return replace(lanes.emit("fdiv", one, y, lanes=1), offsets=lanes.same)
-    y, ones = lanes.emit(to_double, divisor, type_="double"), lanes.as_vector(one)
+    y, ones = lanes.emit(to_double, lanes.as_vector(divisor), type_="double"), lanes.as_vector(one)
     if not converts_wide() or b.width % _REGISTER:
         return lanes.emit("fdiv", ones, y)
     # A third of a division's time: a first approximation whose error is then multiplied away.

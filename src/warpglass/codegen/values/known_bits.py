@@ -122,12 +122,14 @@ def shifted_offsets(a: Value, b: Value) -> Offsets | None:
     """The offsets that `lshr` or `ashr` by a constant leaves, if none of their bits is a scalar's.
 
     So it is where a thread's number is divided by a power of two, as for the word of a bit mask that is its
-    warp's, or its row.
+    warp's, or its row. It is also so where a shift takes back what another one has done, as compilers extend
+    signs: no lane loses a bit, and as none is negative, none wraps.
     """
     if a.offsets is None or b.constant is None or b.constant >= BITS[a.type]:
         return None
     least, room = _low_bits(a)
-    return None if least > room else tuple(offset >> b.constant for offset in a.offsets)
+    whole = a.low is not None and a.low >= 0 and 0 in a.offsets and lane_zeros(a) >= b.constant
+    return None if least > room and not whole else tuple(offset >> b.constant for offset in a.offsets)
 
 
 def whole_multiples(a: Value, divisor: int) -> int | None:
