@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _WIDTHS = (32, 64)
 _Division = tuple[tree.Operand, tree.Operand, str]  # what is divided, by what, and how: s32, u64 ...
 _ZERO = tree.Integer(0)
+# Of what quotients and remainders are made.
+_FOLLOWED = ("mul", "add", "shr", "div")
 
 
 def find_quotients(program: Program) -> Program:
@@ -43,6 +45,7 @@ class _Definitions:
         self._block = block
         self._registers = registers
         self._made: dict[str, tree.Instruction] = {}
+        self._readers: dict[str, list[str]] = {}  # results by the registers that they are made of
 
     def with_quotients(self) -> Block:
         steps: list[Step] = []
@@ -59,11 +62,14 @@ class _Definitions:
     def _note(self, step: Step) -> None:
         for name in step.writes:
             self._made.pop(name, None)
-            for result in [r for r, one in self._made.items() if tree.Register(name) in one.operands]:
-                del self._made[result]
+            for result in self._readers.pop(name, ()):
+                self._made.pop(result, None)
         item = step.instruction
-        if len(step.writes) == 1 and item.guard is None and not step.reads.intersection(step.writes):
-            self._made[step.writes[0]] = item
+        if item.opcode in _FOLLOWED and item.guard is None and not step.reads.intersection(step.writes):
+            (result,) = step.writes[:1] or ("",)
+            self._made[result] = item
+            for name in step.reads:
+                self._readers.setdefault(name, []).append(result)
 
     def _instead(self, item: tree.Instruction) -> Sequence[tree.Instruction] | None:
         """The division or remainder that an instruction ends, if it does."""
