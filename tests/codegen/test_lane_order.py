@@ -43,8 +43,12 @@ def _aligned(values: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("longest", [3, 8, 9, 500])
 @pytest.mark.parametrize("width", [8, 16, 32, 64, 128])
-def test_lanes_of_fewest_rounds_go_first(width: int, longest: int) -> None:
-    """Those of as many in their order, and behind all of a mask the others, whatever their rounds."""
+@pytest.mark.parametrize("several", [False, True])
+def test_lanes_of_fewest_rounds_go_first(several: bool, width: int, longest: int) -> None:
+    """Those of as many in their order, and behind all of a mask the others, whatever their rounds.
+
+    Unless there are many rounds: then only lanes of which several go at once are put in order.
+    """
     rng = np.random.default_rng(width)
     active = rng.random(width) < 0.7
     rounds = _aligned(np.where(active, rng.integers(1, longest + 1, width), rng.integers(0, LONG, width)))
@@ -52,10 +56,13 @@ def test_lanes_of_fewest_rounds_go_first(width: int, longest: int) -> None:
     mask = sum(1 << int(lane) for lane in np.flatnonzero(active))
 
     def emit(b: Builder) -> None:
-        b.call("void", "wg_order_lanes", [("ptr", "%rounds"), (b.lanes, "%mask"), ("ptr", "%out")])
+        args = [("ptr", "%rounds"), (b.lanes, "%mask"), ("i1", str(several).lower()), ("ptr", "%out")]
+        b.call("void", "wg_order_lanes", args)
 
     _run(width, emit, rounds, mask, order)
-    assert order[:width].tolist() == np.argsort(np.where(active, rounds, LONG), kind="stable").tolist()
+    in_order = several or int(rounds[active].max()) <= 8
+    keys = np.where(active, rounds if in_order else 0, LONG)
+    assert order[:width].tolist() == np.argsort(keys, kind="stable").tolist()
 
 
 @pytest.mark.parametrize(

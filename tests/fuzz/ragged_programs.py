@@ -1,9 +1,9 @@
-"""Random CUDA C++ whose threads store into parts of their own: `attempt(number)` is what watched.py tries.
+"""Random CUDA C++ whose threads have parts of arrays of their own: `attempt(number)` is for watched.py.
 
-Thread i goes from `first[i]` to `last[i]`, which are read again in each round or not. Parts lie in the order
-of the threads or not, one behind the other, with gaps, or overlap; arrays may be one, also with the one that
-says where parts end; some parts reach beyond their array. Warps run one by one, as those whose parts overlap
-race.
+They load from these or store into them. Thread i goes from `first[i]` to `last[i]`, which are read again in
+each round or not. Parts lie in the order of the threads or not, one behind the other, with gaps, or overlap;
+arrays may be one, also with the one that says where parts end; some parts reach beyond their array. Warps run
+one by one, as those whose parts overlap race.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _TYPES = {
     "unsigned char": np.uint8,
 }
 _STATEMENTS = ["fill", "number", "copy", "scale", "sum", "own", "load"]
+_LOADING = ["pick", "picks", "product", "product", "load"]  # of rows that nothing is stored into
 _BLOCKS = 2
 _HEAD = (
     'extern "C" __global__ void k(const T *a, U *o, U *p, const int *first, const int *last, const int *x, '
@@ -52,6 +53,8 @@ def text_of(number: int) -> tuple[str, str, str]:
         step = one.choice(["++k", "++k", "++k", "k += 2", "k += 3"])
         lines.append(f"{unroll}for (int k = {start}; k < {end}; {step}) {{")
         kinds = _STATEMENTS + ["pick", "picks"] * one.choice([0, 0, 1, 9])
+        if one.random() < 0.4:
+            kinds = _LOADING
         for _ in range(one.choice([1, 1, 2, 3])):
             at = f"{index}{one.choice(['', '', '', ' + 1', ' - 1'])}"
             target = one.choice("oop")
@@ -77,6 +80,8 @@ def _statement(one: random.Random, kind: str, target: str, index: str, at: str) 
             return f"s = s * (U)3 + (U)a[{index}]; {target}[{at}] = s;"
         case "pick":
             return f"s += (U)g[x[{at}]];"
+        case "product":
+            return f"s = s * (U)3 + (U)a[{index} * 2 - b] * (U)g[x[{at}]];"
         case "picks":
             more = one.choice(["", " + 1", " - 1"])
             how = one.choice(["s += (U)(one * two);", "s = s > (U)one ? s + (U)two : (U)one;"])

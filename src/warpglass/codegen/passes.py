@@ -33,6 +33,7 @@ from .control.open_barriers import open_barriers
 from .few_lanes.find import find_few_lanes
 from .infer import Inference, infer_kinds
 from .lane_loops.choose import choose_lane_loops
+from .lane_loops.remainders import join_remainders
 from .machine.target import flushes
 from .memory.merged_checks import merge_checks
 from .memory.neighbours import find_neighbours
@@ -124,13 +125,30 @@ PASSES = (
     *_TO_KINDS,
     Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
     Pass("open barriers", open_barriers, "program shape inference", "program inference", _unobserved, _ALONE),
+    Pass(
+        "remainder loops",
+        join_remainders,
+        f"{_PROMISED} inference",
+        "program shape inference deserted",
+        _unobserved,
+        "1.2 (of two)",
+    ),
     Pass("full blocks", _find_full, "program.blocks shape inference", "full", _optimised, _ALONE),
     Pass("merged checks", merge_checks, "program inference.kinds", "regions", _unobserved, "1.23, most 2.2"),
     Pass("neighbours", find_neighbours, "program inference.kinds", "neighbours", _unobserved, _ALONE),
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
-    Pass("loops of lanes", choose_lane_loops, f"{_PROMISED} inference", "lane_loops", _unobserved, _ALONE),
-    Pass("few lanes", find_few_lanes, "program shape inference full", "few_lanes", _unobserved, _ALONE),
+    Pass(
+        "loops of lanes",
+        choose_lane_loops,
+        f"{_PROMISED} inference deserted",
+        "lane_loops",
+        _unobserved,
+        _ALONE,
+    ),
+    Pass(
+        "few lanes", find_few_lanes, "program shape inference full deserted", "few_lanes", _unobserved, _ALONE
+    ),
     Pass("row tiles", find_tiles, _TILED, "tiles", _unobserved, _ALONE),
     Pass("row stores", find_row_stores, _ROWS, "row_stores", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),

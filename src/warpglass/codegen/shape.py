@@ -18,9 +18,10 @@ class BlockShape:
 
     `width` lanes run together: a warp's, or several warps' (warp_fusion.py). If `rows` is given, those that
     act are the threads of so many whole rows of the block along x, else all of them are threads. So many
-    `blocks` side by side along x run together, a row of each (block_fusion.py). `cluster` are the extents of
-    a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and `ranked` that shared
-    addresses have the block's rank in it (isa/cluster.py).
+    `blocks` side by side along x run together, a row of each (block_fusion.py). Where they are `reordered`,
+    lanes may come to faults in another order than the program's (lane_loops/remainders.py). `cluster` are the
+    extents of a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and `ranked`
+    that shared addresses have the block's rank in it (isa/cluster.py).
     """
 
     block: Dim3
@@ -31,6 +32,7 @@ class BlockShape:
     explicit: bool = False
     rows: int = 0
     blocks: int = 1
+    reordered: bool = False
 
     @property
     def threads(self) -> int:
@@ -50,8 +52,8 @@ class BlockShape:
 
     @property
     def regrouped(self) -> bool:
-        """Whether others run together than the threads of a warp."""
-        return self.blocks > 1 or (self.threads > WIDTH and self.together != WIDTH)
+        """Whether others run together than the threads of a warp, or these in another order."""
+        return self.reordered or self.blocks > 1 or (self.threads > WIDTH and self.together != WIDTH)
 
     @property
     def last(self) -> int:

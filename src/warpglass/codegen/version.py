@@ -34,6 +34,7 @@ class Version:
 
     inference: Inference = field(init=False)
     full: tuple[bool, ...] = field(init=False)  # blocks that always run with all lanes
+    deserted: frozenset[int] = frozenset()  # headers of loops that few lanes come to
     regions: Mapping[int, VersionedRegion] = field(default_factory=dict[int, VersionedRegion])  # by block
     lane_loops: Mapping[int, ChosenLoop] = field(default_factory=dict[int, ChosenLoop])  # by header
     few_lanes: Mapping[int, FewRegion] = field(default_factory=dict[int, FewRegion])  # by header

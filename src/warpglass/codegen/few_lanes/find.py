@@ -110,9 +110,13 @@ class FewRegion:
 
 
 def find_few_lanes(
-    program: Program, shape: BlockShape, found: Inference, full: Sequence[bool]
+    program: Program,
+    shape: BlockShape,
+    found: Inference,
+    full: Sequence[bool],
+    deserted: frozenset[int] = frozenset(),
 ) -> dict[int, FewRegion]:
-    """The regions by their headers."""
+    """The regions by their headers, but for those that are deserted."""
     if found.pending.gates or program.clustered:
         return {}
     if sum(1 + len(block.steps) for block in program.blocks) > _KERNEL:
@@ -123,7 +127,7 @@ def find_few_lanes(
     regions: dict[int, FewRegion] = {}
     left = _MOST
     for header, body in sorted(loops.items(), key=lambda one: len(one[1])):
-        region = search.region(header, body)
+        region = None if header in deserted else search.region(header, body)
         length = 0 if region is None else _length(program, region)
         if region is not None and length <= min(left, _LONGEST):
             regions[header] = region

@@ -42,11 +42,18 @@ class ChosenLoop:
 
 
 def choose_lane_loops(
-    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, found: Inference
+    program: Program,
+    shape: BlockShape,
+    promises: Promises,
+    symbols: Symbols,
+    found: Inference,
+    deserted: frozenset[int] = frozenset(),
 ) -> dict[int, ChosenLoop]:
-    """The loops by their headers."""
+    """The loops by their headers, but for those that are deserted."""
     chosen: dict[int, ChosenLoop] = {}
     for header, loop in find_lane_loops(program, found).items():
+        if header in deserted:
+            continue
         rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
         if rounds is None:
             continue

@@ -22,10 +22,11 @@ from ..steps import Steps
 from ..values.value import Value
 from .buffers import LaneBuffers
 from .choose import ChosenLoop
+from .doubtful import DoubtfulLane, begin_round, computes_doubles, have_nans
 from .ends import emit_ends
 from .find import Group
-from .joint import Joint, JointLane, joint_runners
-from .lane_rounds import LaneRounds
+from .joint import Joint, joint_runners
+from .lane_rounds import Entered, LaneRounds
 from .one_lane import Runner
 from .preparation import Preparation
 from .ranges import LaneRanges
@@ -123,7 +124,7 @@ class _Attempt:
             self.joint.emit()
         b.place(f"{name}_lane")
         lane = self.rounds.next_lane()
-        self._go(lane)
+        self._take_turn(lane)
         rest = b.without(b.load(b.lanes, f"%{name}.rest"), lane)
         b.store(b.lanes, rest, f"%{name}.rest")
         b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", f"{name}_lane")
@@ -213,7 +214,7 @@ class _Attempt:
     def _check_jointly(self, runner: Runner, missed: str) -> None:
         """Let the accesses of a lane among several be checked; what misses goes to a label."""
         runner.lane.missed = lambda accesses: missed
-        assert isinstance(runner.lane, JointLane)
+        assert isinstance(runner.lane, DoubtfulLane)
         runner.lane.give_up = missed
         runner.lane.stores, runner.lane.said = self.loop.stores, self.said
         self._check_by_ranges(runner)
@@ -249,31 +250,52 @@ class _Attempt:
         registers.write(register, Value(type_, chosen))
 
     # ------------------------------------------------------------------------------------ one lane's loop
-    def _go(self, lane: str) -> None:
+    def _take_turn(self, lane: str) -> None:
         """A lane goes through its rounds, and keeps what it has come to."""
-        b, alone, rounds = self.b, self.code.alone, self.rounds
-        alone.lane.missed = self._missed
-        self.buffers.take(alone, lane)
-        self._check_by_ranges(alone)
+        b, code, rounds, back = self.b, self.code, self.rounds, self.loop.kept - self.known
         entered = rounds.enter(lane)
         rounds.look_ahead(rounds.later)
+        over = f"{self.name}_over"
+        if computes_doubles(self.steps, code.alone.registers) and not self.loop.stores:
+            (runner, *_), exactly = code.joint, f"{self.name}_exactly"
+            assert isinstance(runner.lane, DoubtfulLane)
+            runner.lane.give_up, runner.lane.stores = exactly, False
+            self._go(runner, lane, entered)
+            found, numbers = have_nans(b, (runner,), back), b.label("numbers")
+            b.branch(found or "false", exactly, numbers, unlikely=True)
+            b.place(numbers)
+            self.buffers.give_back(runner, lane, back)
+            b.jump(over)
+            b.place(exactly)
+        self._go(code.alone, lane, entered)
+        self.buffers.give_back(code.alone, lane, back)
+        b.jump(over)
+        b.place(over)
+
+    def _go(self, runner: Runner, lane: str, entered: Entered) -> None:
+        """All rounds of a lane."""
+        b, rounds = self.b, self.rounds
+        runner.lane.missed = self._missed
+        self.buffers.take(runner, lane)
+        self._check_by_ranges(runner)
         rounds.set_round("0")
-        again, over = f"{self.name}_again", f"{self.name}_over"
+        again, over = b.label("again"), b.label("over")
         b.jump(again)
         b.place(again)
         number = rounds.round()
-        alone.lane.walked, alone.lane.said = rounds.places(entered, number), self.said
-        alone.registers.enter(self.code._program.live[self.loop.header] | self.loop.kept)
+        runner.lane.walked, runner.lane.said = rounds.places(entered, number), self.said
+        runner.registers.enter(self.code._program.live[self.loop.header] | self.loop.kept)
+        if isinstance(runner.lane, DoubtfulLane):
+            begin_round(runner, rounds.rounds.carried(self.loop))
         for step in self.steps:
             if self.repeat is None or step.number in self.repeat.steps:
-                alone.steps.run(step, "-1", frozenset())
+                runner.steps.run(step, "-1", frozenset())
         if self.repeat is not None:
             self._move_on(self.repeat)
-        alone.lane.walked, alone.lane.said = {}, {}
+        runner.lane.walked, runner.lane.said = {}, {}
         hint = f", !llvm.loop {short_rounds(b)}" if self.wide else ""
         b.emit(f"br i1 {rounds.over(number, entered.last)}, label %{over}, label %{again}{hint}")
         b.place(over)
-        self.buffers.give_back(alone, lane, self.loop.kept - self.known)
 
     def _move_on(self, repeat: Repeat) -> None:
         """At the end of one of the parts of a round."""

@@ -41,8 +41,9 @@ _SHORT = 0.9
 _WIDE, _GATHER, _NEXT, _DIVISIONS, _ROUND = {32: 10, 64: 20}, 480, 300, {32: 256, 64: 768}, 200
 _DIVIDING = frozenset(("fdiv", "llvm.sqrt", "udiv", "sdiv", "urem", "srem"))
 _MOST_ROUNDS = (1 << 16) - 1  # that are counted
-# Rounds of a lane, in the mean, from which on several go at once: it has more ends that are not foreseen.
-_MANY = 6
+# Rounds of a lane, in the mean, from which on several go at once, which has more ends that are not foreseen,
+# and the steps: a processor looks so far ahead that it begins with the next lanes meanwhile.
+_MANY, _AHEAD = 6, 384
 _AT_ONCE = 8  # rounds that LLVM does in vectors, as if lanes had that many
 
 
@@ -50,8 +51,8 @@ _AT_ONCE = 8  # rounds that LLVM does in vectors, as if lanes had that many
 class Costs:
     """What a round takes of a lane that goes `alone`, with `several` at once, and of all lanes `together`.
 
-    If a round `waits` for the one before it, several had better go at once. The steps of `chain` compute the
-    floats that it waits for.
+    If a round `waits` for the one before it, several had better go at once, if there are `many`. The steps of
+    `chain` compute the floats that it waits for.
     """
 
     alone: int
@@ -59,6 +60,7 @@ class Costs:
     together: int
     waits: bool
     chain: frozenset[int] = frozenset()
+    many: int = _MANY
 
     def ways(self, b: Builder, after: str, mask: str) -> tuple[str, str]:
         """How lanes of a mask, with so many rounds (i64) after their first, had better go.
@@ -76,7 +78,7 @@ class Costs:
         lanes = b.value(f"zext {b.lanes} {lanes} to i64") if b.width < 64 else lanes
         lanes = b.value(f"trunc {b.lanes} {lanes} to i64") if b.width > 64 else lanes
         begun = b.value(f"mul i64 {lanes}, {_LANE}")
-        many = b.value(f"icmp uge i64 {each}, {b.value(f'mul i64 {lanes}, {_MANY}')}")
+        many = b.value(f"icmp uge i64 {each}, {b.value(f'mul i64 {lanes}, {self.many}')}")
         round_ = b.value(f"select i1 {many}, i64 {self.several}, i64 {self.alone}")
         alone = b.value(f"add i64 {b.value(f'mul i64 {each}, {round_}')}, {begun}")
         together = b.value(f"icmp ugt i64 {alone}, {b.value(f'mul i64 {longest}, {self.together}')}")
@@ -119,7 +121,7 @@ def find_costs(
                 found=own is not None and own.first != step.number,
                 walks=step.number in rounds.walked,
             )
-    carried = reached(steps, set(loop.read & loop.written).difference(rounds.paces))
+    carried = reached(steps, set(rounds.carried(loop)))
     chain = [
         step for step in steps if not (carried.isdisjoint(step.reads) or carried.isdisjoint(step.writes))
     ]
@@ -130,7 +132,8 @@ def find_costs(
     if wide and not lanes.looks_up:  # in tables LLVM does so lane by lane
         return Costs(lanes.alone // _AT_ONCE, lanes.alone // _AT_ONCE, lanes.together, waits=False)
     alone, several = max(lanes.alone, _FLOAT * len(floats)), max(lanes.alone, latency // LANES)
-    return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone, floats)
+    many = max(_MANY, _AHEAD // len(steps))
+    return Costs(alone, several, lanes.together, latency > _SHORT * lanes.alone, floats, many)
 
 
 def _latency(step: Step, types: Mapping[str, str]) -> int:

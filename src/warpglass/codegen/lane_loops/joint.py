@@ -5,109 +5,32 @@ other, so the processor has as many such chains under way as lanes go at once. I
 (order.py) those side by side have nearly as many. What the shortest leaves of the others' rounds each does
 alone. Where there are too few lanes for that, each goes alone from the beginning (code.py).
 
-Where such loops only load, lanes can begin again: where one is out of the ranges that are known, or in double
-precision has a NaN where someone would see which it is, all of the group do everything alone. So nothing is
-done about NaNs from round to round: sums and products of them are NaNs, which are looked at in the end. In
-loops that store, no lane is out of its ranges (stores.py), and all is exact from the beginning.
+Where such loops only load, lanes can begin again: where one is out of the ranges that are known, or has a NaN
+of type double (doubtful.py), all of the group do everything alone. In loops that store, no lane is out of its
+ranges (stores.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from ...program import Program, Step
 from ..builder import Builder
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
 from ..registers import Registers
-from ..values.operations import KEEPS_NAN, OPERATIONS, PASSES_NAN, UNKNOWN
-from ..values.results import Result
-from ..values.value import Value
 from .buffers import LaneBuffers
+from .doubtful import begin_round, doubtful_runner, have_nans
 from .find import LaneLoop
 from .lane_rounds import LATER, Entered, LaneRounds
-from .one_lane import LaneRegisters, LaneSteps, OneLane, Runner
+from .one_lane import Runner
 
 LANES = 4  # that go at once
 
 
-class JointLane(OneLane):
-    """The vocabulary for one lane of several: NaNs of type double are *doubtful*, and seldom looked at.
-
-    `give_up` is where all lanes go if one is seen.
-    """
-
-    def __init__(self, like: FastLanes):
-        super().__init__(like)
-        self.give_up = ""
-        self.stores = False  # what is stored has to be exact, and no lane begins again
-        self._doubtful: set[str] = set()
-        self._tests: dict[str, str] = {}  # comparison of a double with itself -> the double
-
-    def doubt(self, a: Value) -> None:
-        """A value's NaN may be another than the hardware's."""
-        assert not self.stores
-        self._doubtful.add(a.ir)
-
-    def held(self, a: Value) -> Value:
-        found = super().held(a)
-        if self.late(a):
-            self.doubt(found)
-        return found
-
-    def late(self, a: Value) -> bool:
-        return a.ir in self._doubtful
-
-    def exact(self, a: Value) -> Value:
-        if a.ir in self._doubtful:
-            b, on = self.builder, self.builder.label("number")
-            b.branch(b.value(f"fcmp uno double {a.ir}, {a.ir}"), self.give_up, on, unlikely=True)
-            b.place(on)
-            return a
-        return super().exact(a)
-
-    def all_exact(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        return tuple([self.exact(value) for value in values])
-
-    def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        result = super().compare(predicate, a, b)
-        same = predicate == "uno" and a is b
-        if same and a.type == "double" and result.constant is None and not self.stores:
-            self._tests[result.ir] = a.ir
-        return result
-
-    def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
-        if usual.ir and self._tests.get(rare.ir) == usual.ir:
-            self.doubt(usual)
-            return usual
-        return super().unless(rare, usual, other)
-
-    def _made(self, found: Result, name: str, type_: str = "") -> Value:
-        result = super()._made(found, name, type_)
-        if OPERATIONS.get(name, UNKNOWN).nan in (PASSES_NAN, KEEPS_NAN) and any(map(self.late, found[2])):
-            self.doubt(result)
-        return result
-
-
-class _JointSteps(LaneSteps):
-    """Steps whose doubtful results stay so in registers."""
-
-    def _write_one(
-        self, name: str, fitted: Value, mask: str, condition: Value | None, blend: frozenset[str]
-    ) -> None:
-        if condition is None and self.lanes.late(fitted):
-            self.registers.write(name, fitted)
-        else:
-            super()._write_one(name, fitted, mask, condition, blend)
-
-
 def joint_runners(like: FastLanes, warp: Registers, symbols: Symbols) -> tuple[Runner, ...]:
     """What runs the steps of lanes that go at once."""
-    found: list[Runner] = []
-    for number in range(LANES):
-        lane, registers = JointLane(like), LaneRegisters(warp, f"%joint{number}.")
-        found.append(Runner(lane, registers, _JointSteps(lane, registers, symbols)))
-    return tuple(found)
+    return tuple([doubtful_runner(like, warp, symbols, f"%joint{number}.") for number in range(LANES)])
 
 
 class Joint:
@@ -137,9 +60,8 @@ class Joint:
         self._runners = runners
         self._prepare = prepare
         self._back = loop.kept - known
-        self._stores = loop.stores
         # What rounds hand on, apart from what moves evenly and is seldom used.
-        self._carried = sorted(loop.read & loop.written - set(rounds.rounds.paces))
+        self._carried = rounds.rounds.carried(loop)
 
     def emit(self) -> None:
         """Lanes go at once while there are enough of them; then each of the others goes to `{name}_lane`."""
@@ -193,26 +115,15 @@ class Joint:
         """One round of one lane."""
         registers = runner.registers
         registers.enter(self._live)
-        assert isinstance(runner.lane, JointLane)
-        for register in () if runner.lane.stores else self._doubles(registers, self._carried):
-            value = registers.read(register)
-            runner.lane.doubt(value)
-            registers.write_late(register, value)
+        begin_round(runner, self._carried)
         for step in self._steps:
             runner.steps.run(step, "-1", frozenset())
 
-    @staticmethod
-    def _doubles(registers: LaneRegisters, names: Iterable[str]) -> list[str]:
-        return [name for name in sorted(names) if registers.types[name] == "double"]
-
     def _look_at_nans(self) -> None:
         """Lanes go alone if there is a NaN among what they have come to."""
-        b, found = self.b, "false"
-        for runner in self._runners if not self._stores else ():
-            for register in self._doubles(runner.registers, self._back):
-                text = runner.registers.take(register)
-                found = b.value(f"or i1 {found}, {b.value(f'fcmp uno double {text}, {text}')}")
-        if found != "false":
+        b = self.b
+        found = have_nans(b, self._runners, self._back)
+        if found:
             numbers = b.label("numbers")
             b.branch(found, f"{self._name}_lane", numbers, unlikely=True)
             b.place(numbers)

@@ -111,7 +111,8 @@ class LaneRounds:
         b.place(some)
         if self.ordered:
             rounds, order = self._buffers[-1], f"%{name}.order"
-            b.call("void", "wg_order_lanes", [("ptr", rounds), (b.lanes, plan.able), ("ptr", order)])
+            args = [("ptr", rounds), (b.lanes, plan.able), ("i1", several), ("ptr", order)]
+            b.call("void", "wg_order_lanes", args)
             b.store("i64", "0", b.offset(order, b.width))  # behind the last one no later lane is asked for
             b.store("i64", "0", f"%{name}.turn")
             turns = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, plan.able)])

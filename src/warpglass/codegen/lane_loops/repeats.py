@@ -31,7 +31,7 @@ class Repeat:
 
 def hands_nothing_on(loop: LaneLoop, rounds: Rounds) -> bool:
     """Whether of what a round writes the next one reads no more than what moves on evenly."""
-    return loop.read & loop.written <= set(rounds.paces)
+    return not rounds.carried(loop)
 
 
 def find_repeat(program: Program, loop: LaneLoop, rounds: Rounds) -> Repeat | None:

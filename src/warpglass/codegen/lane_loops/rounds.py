@@ -130,6 +130,10 @@ class Rounds:
         """The accesses, by step, that move on evenly."""
         return frozenset(step for walk in self.walks for step in walk.steps)
 
+    def carried(self, loop: LaneLoop) -> frozenset[str]:
+        """The registers that rounds hand on, apart from what moves evenly and is seldom used."""
+        return (loop.read & loop.written).difference(self.paces)
+
 
 def find_rounds(
     program: Program,

@@ -50,7 +50,8 @@ from .narrow import HALVES, WORDS, NarrowVectors
 from .reference import ReferenceLanes
 from .saturation import SATURATING, saturated
 from .tables import looked_up
-from .words_of_bytes import dot_of_bytes, dot_of_halves, picked_bytes, windows_of_bits
+from .word_bytes import WordBytes
+from .words_of_bytes import dot_of_bytes, dot_of_halves, windows_of_bits
 
 # Vectors of guarded values that are made of each other and wait to be asked for: each is a few calls deep.
 _DEEPEST = 50
@@ -79,6 +80,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         self._narrowings = (self.narrow, NarrowVectors(self, HALVES)) if several else (self.narrow,)
         self.indices = Indices(self)
         self.choices = Choices(self)
+        self.bytes = WordBytes(self)
         self.specials = Specials(shape, promises)
 
     # ------------------------------------------------------------------------------------ forms
@@ -87,7 +89,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         used = [one for one, own in ((a, range(4)), (b, range(4, 8))) if not set(own).isdisjoint(places)]
         if a.constant is not None or b.constant is not None or all(one.offsets is not None for one in used):
             return super().pick_bytes(a, b, places)
-        return picked_bytes(self, a, b, places)
+        return self.bytes.picked(a, b, places)
 
     def dot(self, onto: Value, a: Value, b: Value, a_signed: bool, b_signed: bool) -> Value:
         forms = a.offsets is not None and b.offsets is not None
@@ -177,6 +179,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
             elif result.type == "i64":
                 self.indices.note(result, name, operands)
             self.choices.note(result, name, operands, type_)
+            self.bytes.note(result, name, operands)
             return result
         if form == DONE:
             return result

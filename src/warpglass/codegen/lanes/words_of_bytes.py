@@ -1,4 +1,4 @@
-"""Vectors of words of four bytes or two halves: sums of products of these, and words of bytes picked."""
+"""Vectors of words of four bytes or two halves: sums of products of these, and windows of bits."""
 
 from __future__ import annotations
 
@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 
 _WORDS = 16  # of a register of AVX-512
 _SIGNS = f"splat (i32 {-0x7F7F7F80})"  # the highest bit of each byte
-
-
-def picked_bytes(lanes: FastArithmetic, a: Value, b: Value, places: Sequence[int]) -> Value:
-    """A shuffle of bytes, of which LLVM makes one of all that follow each other."""
-    builder, size = lanes.builder, 4 * lanes.builder.width
-    bytes_ = [
-        builder.value(f"bitcast {builder.vector('i32')} {lanes.as_vector(one).ir} to <{size} x i8>")
-        for one in (a, b)
-    ]
-    picks = [first + place % 4 + place // 4 * size for first in range(0, size, 4) for place in places]
-    found = builder.shuffle("i8", size, bytes_[0], picks, bytes_[1])
-    return Value("i32", builder.value(f"bitcast <{size} x i8> {found} to {builder.vector('i32')}"))
 
 
 def dot_of_bytes(

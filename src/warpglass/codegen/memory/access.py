@@ -76,6 +76,9 @@ class Access(Unchecked):
             tuple[int, int], list[str]
         ] = {}  # those to be stored by it, by their numbers
         self.found_tiles: dict[tuple[int, str], str] = {}  # where loads of one base are in a tile
+        self.loaded_columns: dict[tuple[int, str, int], str] = {}  # what was loaded there, by tile and place
+        # Vectors of bytes that were cut out of words: these words, and the byte's place in each.
+        self.parts_of_words: dict[str, tuple[str, int]] = {}
         self.row_places: dict[tuple[int, ...], int] = {}  # the numbers of tables of lanes' places
         self.tile_units: set[int] = set()  # the functions that fill tiles, by the size of their elements
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
@@ -92,6 +95,17 @@ class Access(Unchecked):
         """Whether one more access may have an instruction for each place where its lanes lie side by side."""
         self._segmented += self.by_segments
         return self.by_segments and self._segmented <= _SEGMENTED
+
+    def cut_out(self, wide: str, words: str, type_: str, place: int) -> str:
+        """A narrow element of each of all lanes' words of a type, so many bytes behind their beginnings."""
+        b, narrow = self.builder, f"i{BITS[type_]}"
+        moved = b.value(f"lshr {b.vector(wide)} {words}, {b.splat(wide, str(8 * place))}") if place else words
+        part = b.value(f"trunc {b.vector(wide)} {moved} to {b.vector(narrow)}")
+        if type_ != narrow:
+            return b.value(f"bitcast {b.vector(narrow)} {part} to {b.vector(type_)}")
+        if (wide, narrow) == ("i32", "i8"):
+            self.parts_of_words[part] = words, place
+        return part
 
     # ------------------------------------------------------------------------------------ parameters
     def load_parameter(self, address: Value, type_: str, count: int) -> list[str]:

@@ -129,8 +129,23 @@ def _find(block: Block, bases: Mapping[str, Value], room: int) -> VersionedRegio
     saved, _, known, checks = best
     served = frozenset().union(*(check.places for check in checks))
     positions = [access.position for access in known if steps[access.position].number in served]
-    first, last = min(positions), max(positions) + 1
+    parts = frozenset().union(*(check.words for check in checks))
+    first, last = min(positions), _with_parts_joined(steps, max(positions) + 1, parts)
     return VersionedRegion(steps, first, last, tuple(checks)) if last - first <= _LENGTH * saved else None
+
+
+def _with_parts_joined(steps: Sequence[Step], last: int, parts: frozenset[int]) -> int:
+    """The end of a region with the steps behind it that are all about parts of words.
+
+    What joins them again is known to be of these words only within the region.
+    """
+    known = set[str]()
+    for position, step in enumerate(steps):
+        joins = step.match.row.computes and bool(step.reads) and known.issuperset(step.reads)
+        if position >= last and not (joins and step.instruction.guard is None):
+            return position
+        known = known.union(step.writes) if joins or step.number in parts else known.difference(step.writes)
+    return len(steps)
 
 
 def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -253,10 +253,7 @@ class Patterns(TileLoads, IndexedAccess):
             distances = [offset - min(address.offsets) for offset in address.offsets]
             word = load_each(b, self._host(first, bounds), "i32", distances, 1)
             self.loaded_words[start, place, era] = word
-        wide, whole = b.vector("i32"), b.vector(f"i{BITS[type_]}")
-        moved = b.value(f"lshr {wide} {word}, {b.splat('i32', str(8 * (own - place)))}")
-        part = b.value(f"trunc {wide} {moved} to {whole}")
-        return part if type_[0] == "i" else b.value(f"bitcast {whole} {part} to {b.vector(type_)}")
+        return self.cut_out("i32", word, type_, own - place)
 
     def store_affine(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Vectors of neighbouring elements to addresses at known distances."""

@@ -127,6 +127,15 @@ class TileLoads(IntervalChecks):
             first = b.load("i64", f"{name}.first")
             b.store("i64", b.value(f"select i1 {inside}, i64 {EMPTY}, i64 {first}"), f"{name}.first")
 
+    def _column(self, tile: Tile, at: str, column: int) -> str:
+        """What all lanes have in a column, so many bytes behind the tile's loads' beginning."""
+        b, place = self.builder, (tile.number, at, column)
+        if place not in self.loaded_columns:
+            tile_at = b.offset(f"%tile{tile.number}", b.value(f"mul i64 {at}, {b.width}"))
+            where = b.offset(tile_at, column * b.width)
+            self.loaded_columns[place] = b.load(b.vector(tile.type), where, f", align {ROW}")
+        return self.loaded_columns[place]
+
     def _element(self, tile: Tile, at: str, distance: int, type_: str, *, whole: bool) -> str:
         """What all lanes find so many bytes behind the tile's loads' beginning."""
         b, unit = self.builder, tile.unit
@@ -136,16 +145,13 @@ class TileLoads(IntervalChecks):
             place = b.value(f"add i64 {at}, {distance}")
             part, column = b.value(f"and i64 {place}, {unit - 1}"), 0
             at = b.value(f"and i64 {place}, {-unit}")
-        tile_at = b.offset(f"%tile{tile.number}", b.value(f"mul i64 {at}, {b.width}"))
-        found = b.load(b.vector(tile.type), b.offset(tile_at, column * b.width), f", align {ROW}")
-        bits = 8 * tile.size
-        if tile.size < unit:
-            if isinstance(part, str):
-                shift = b.value(f"trunc i64 {b.value(f'shl i64 {part}, 3')} to {tile.type}")
-            else:
-                shift = str(8 * part)
-            found = b.value(f"lshr {b.vector(tile.type)} {found}, {b.splat(tile.type, shift)}")
-            found = b.value(f"trunc {b.vector(tile.type)} {found} to {b.vector(f'i{bits}')}")
+        found, wide, bits = self._column(tile, at, column), b.vector(tile.type), 8 * tile.size
+        if isinstance(part, int) and tile.size < unit:
+            return self.cut_out(tile.type, found, type_, part)
+        if isinstance(part, str):
+            shift = b.value(f"trunc i64 {b.value(f'shl i64 {part}, 3')} to {tile.type}")
+            found = b.value(f"lshr {wide} {found}, {b.splat(tile.type, shift)}")
+            found = b.value(f"trunc {wide} {found} to {b.vector(f'i{bits}')}")
         if type_ == f"i{bits}":
             return found
         return b.value(f"bitcast {b.vector(f'i{bits}')} {found} to {b.vector(type_)}")
