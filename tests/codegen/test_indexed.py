@@ -8,7 +8,7 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass.codegen.machine import target
-from warpglass.codegen.memory import any_form, gather_scatter, picks, quads, unchecked
+from warpglass.codegen.memory import any_form, gather_scatter, picks, records, unchecked
 from warpglass.errors import KernelFault
 
 # Thread t moves x[place[t] + shift] to y[t], or x[t] to y[place[t] + shift].
@@ -57,7 +57,7 @@ SIGNATURE = "u64 x, u64 y, u64 place, u32 lanes"
 def gathers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kinds of code, where the processor has gathers."""
     quick = request.param and target.vector_bytes() == 64
-    for module in (gather_scatter, any_form, picks, quads, unchecked):
+    for module in (gather_scatter, any_form, picks, records, unchecked):
         monkeypatch.setattr(module, "gathers_quickly", lambda: quick)
     monkeypatch.setitem(_MARK, "mark", int(quick))
 
@@ -200,6 +200,25 @@ def test_elements_of_structures(engine: str, step: int) -> None:
     place = np.random.default_rng(4).permutation(48)[:32].astype(np.int32)
     run_ptx(_text(GATHER, "u32", step=step, shift=1), 1, 32, (x, y, place, np.uint32(32)), engine=engine)
     np.testing.assert_array_equal(y, x[place * (step // 4) + 1])
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("shift", ["shl.b32 %r3, %r3, 2", "shr.u32 %r3, %r3, 6", "add.s32 %r3, %r3, 4"])
+@pytest.mark.parametrize("extend", ["u64.u32", "s64.s32"])
+@pytest.mark.parametrize("low", [0x3FC, 0x7FFFFFFC, 0xFFFFFFFC, -4])
+def test_places_that_are_low_bits(engine: str, shift: str, extend: str, low: int) -> None:
+    """A byte of a word as a place in a table: compilers extend the word, and mask that."""
+    text = _text(GATHER, "u32").replace(
+        "mul.wide.s32 %rd5, %r3, 4", f"{shift};\n    cvt.{extend} %rd5, %r3;\n    and.b64 %rd5, %rd5, {low}"
+    )
+    x, y = np.arange(256, dtype=np.uint32), np.zeros(32, np.uint32)
+    place = np.random.default_rng(2).integers(0, 1 << 32, 32).astype(np.uint32)
+    if low != 0x3FC:
+        place &= np.uint32(0x3C)
+    opcode, amount = shift.split(".")[0], int(shift[-1])
+    moved = {"shl": place << amount, "shr": place >> amount, "add": place + np.uint32(amount)}[opcode]
+    run_ptx(text, 1, 32, (x, y, place, np.uint32(32)), engine=engine)
+    np.testing.assert_array_equal(y, x[(moved & np.uint32(low % (1 << 32))) // 4])
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)

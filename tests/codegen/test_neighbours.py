@@ -11,7 +11,7 @@ from tests.ptx_text import kernel
 from warpglass.codegen import BlockShape, Promises
 from warpglass.codegen.kernel import generate
 from warpglass.codegen.machine import target
-from warpglass.codegen.memory import any_form, gather_scatter, picks, quads, unchecked
+from warpglass.codegen.memory import any_form, gather_scatter, picks, records, unchecked
 from warpglass.codegen.memory.neighbours import find_neighbours
 from warpglass.codegen.passes import with_kinds
 from warpglass.engine.cpu.prepared import prepare
@@ -45,6 +45,7 @@ TYPES = {
     "u16": ("%rs", np.uint16),
     "u32": ("%r1", np.uint32),
     "f32": ("%f", np.float32),
+    "f64": ("%fd", np.float64),
 }
 # How the address is computed: by an index of 32 bits, or so that no more is known of it.
 ADDRESSES = ("mul.wide.s32 %rd5, %r3, {size};", "cvt.s64.s32 %rd5, %r3;\n    mul.lo.u64 %rd5, %rd5, %rd7;")
@@ -56,7 +57,7 @@ _MARK = {"mark": 0}
 def gathers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kinds of code, where the processor has gathers."""
     quick = request.param and target.vector_bytes() == 64
-    for module in (gather_scatter, any_form, picks, quads, unchecked):
+    for module in (gather_scatter, any_form, picks, records, unchecked):
         monkeypatch.setattr(module, "gathers_quickly", lambda: quick)
     monkeypatch.setitem(_MARK, "mark", int(quick))
 
@@ -111,6 +112,31 @@ def test_loads_of_one_word_are_found(type_: str, offsets: tuple[int, ...], words
     assert sorted(found) == sorted(words)
 
 
+# How many loads are found together, by the bytes that are loaded: where gathers are quick, and elsewhere.
+@pytest.mark.parametrize(
+    ("type_", "offsets", "quick", "slow"),
+    [
+        ("f32", (0, 1, 2, 3, 4, 5, 6, 7), {32: 8}, {32: 8}),
+        ("f32", (6, 0, 3), {32: 3}, {32: 3}),
+        ("f32", (0, 1, 2), {8: 2}, {16: 3}),
+        ("f32", (0, 2), {}, {16: 2}),
+        ("f32", (0, 1, 2, 3, 4, 5, 6, 7, 8, 9), {32: 8, 8: 2}, {32: 8, 8: 2}),
+        ("f64", (2, 0, 1), {32: 3}, {32: 3}),
+        ("f64", (0, 1), {}, {16: 2}),
+        ("f64", (0, 4), {}, {}),
+        ("u8", (0, 4, 8, 12), {}, {}),
+    ],
+)
+def test_members_of_structures_are_found(
+    type_: str, offsets: tuple[int, ...], quick: dict[int, int], slow: dict[int, int]
+) -> None:
+    prepared = prepare(Compiled(_text(type_, offsets), "k", "k", "ptx"))
+    version = with_kinds(prepared.program, BlockShape((96, 1, 1)), prepared.symbols, Promises((1, 1, 1)))
+    found = find_neighbours(version.program, version.inference.kinds).values()
+    sizes = {one.bytes: len(one.places) for one in found}
+    assert sizes == (quick if records.gathers_quickly() else slow)
+
+
 def test_nothing_is_found_across_a_store():
     store = "st.global.f32 [%rd2], %f0;\n"
     assert not _found(_text("f32", (0, 1), between=store))
@@ -129,7 +155,10 @@ def test_a_store_between_is_seen():
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=["index", "address"])
-@pytest.mark.parametrize("offsets", [(0, 1), (1, 0), (-1, 1, 0), (2, 0, 1, 3)])
+@pytest.mark.parametrize(
+    "offsets",
+    [(0, 1), (1, 0), (-1, 1, 0), (2, 0, 1, 3), (7, 0, 3), (4, 2, 0, 6, 1, 3, 5, 7), tuple(range(-1, 12))],
+)
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize("lanes", [64, 41])
 def test_neighbours_are_the_references(type_: str, offsets: tuple[int, ...], address: str, lanes: int):
@@ -150,17 +179,43 @@ def test_neighbours_are_the_references(type_: str, offsets: tuple[int, ...], add
         assert reference.tobytes() == kinds.tobytes()
 
 
-@pytest.mark.parametrize("offsets", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("offsets", [(0, 1), (1, 0), (3, 0, 6, 5)])
 @pytest.mark.parametrize("type_", TYPES)
-@pytest.mark.parametrize("wrong", [-1, 299, 300, 1 << 20])
+@pytest.mark.parametrize("wrong", [-1, 299, 294, 300, 1 << 20])
 def test_faults_are_the_references(type_: str, offsets: tuple[int, ...], wrong: int):
     rng = np.random.default_rng(7)
     place = rng.integers(1, 250, 64).astype(np.int32)
     place[[37, 50]] = wrong
     x = np.arange(300).astype(TYPES[type_][1])
-    reference, kinds = _both(_text(type_, offsets), x, place, 2)
-    assert isinstance(reference, str)
-    assert reference == kinds
+    reference, kinds = _both(_text(type_, offsets), x, place, len(offsets))
+    if 0 <= wrong < 300 - max(offsets):
+        assert np.array_equal(reference, kinds)
+    else:
+        assert isinstance(reference, str)
+        assert reference == kinds
+
+
+@pytest.mark.parametrize("type_", ["v2.f32", "v4.f32", "v2.f64"])
+def test_vectors_side_by_side(type_: str) -> None:
+    """Structures of several vectors, the last of which ends with the array."""
+    count, element = int(type_[1]), type_[3:]
+    register, dtype = TYPES[element]
+    size = count * np.dtype(dtype).itemsize
+    loads, stores = [], []
+    for k in range(3):
+        names = ", ".join(f"{register}{k * count + j}" for j in range(count))
+        loads.append(f"ld.global.{type_} {{{names}}}, [%rd1+{k * size}];")
+        stores.append(f"st.global.{type_} [%rd2+{k * size}], {{{names}}};")
+    address = ADDRESSES[0].format(size=size)
+    moves = "\n    ".join([*loads[::-1], *stores])
+    text = kernel(TEXT.format(**_MARK, address=address, row=3 * size, moves=moves), SIGNATURE)
+    x = np.random.default_rng(3).integers(0, 1 << 20, 100 * count).astype(dtype)
+    for last in (97, 98):
+        place = np.random.default_rng(4).integers(0, 98, 64).astype(np.int32)
+        place[40] = last
+        reference, kinds = _both(text, x, place, 3 * count)
+        assert isinstance(reference, str) == (last == 98)
+        assert np.array_equal(reference, kinds)
 
 
 INTERPOLATION = """extern "C" __global__ void k(const float* t, const float* x, float* y) {
@@ -173,7 +228,7 @@ COMPLEX = """extern "C" __global__ void k(const float2* t, const float* x, float
 def test_pairs_are_one_gather(text: str, monkeypatch: pytest.MonkeyPatch):
     if target.vector_bytes() < 64:
         pytest.skip("the processor has no gathers that are named")
-    for module in (gather_scatter, any_form, picks, quads, unchecked):
+    for module in (gather_scatter, any_form, picks, records, unchecked):
         monkeypatch.setattr(module, "gathers_quickly", lambda: True)
     prepared = prepare(wg.compile(text, "k").compile())
     shape, promises = BlockShape((64, 1, 1)), Promises((1, 1, 1))

@@ -35,6 +35,7 @@ def widened(value: str, width: int) -> str:
     return f"{'zext' if width < 64 else 'trunc'} i{width} {value} to i64"
 
 
+_WORD = 32  # bits of a part of a mask, of which places test one
 # Numbers of metadata that every module has are below this.
 _FIRST_NODE = 4
 
@@ -237,14 +238,20 @@ class Builder:
     def owned(self, mask: str, owners: Sequence[int | None]) -> str:
         """Which places act, a vector of i1: those whose lane does; those that no lane owns never do.
 
-        A shuffle with zeros would say as much, but LLVM (22) breaks down on some of single bits.
+        Each place tests its lane's bit. Of a shuffle of single bits LLVM makes several instructions for each
+        of them, and (22) breaks down on some with zeros.
         """
-        places = len(owners)
-        bits = self.shuffle("i1", self.width, self.mask_vector(mask), (lane or 0 for lane in owners))
-        if None not in owners:
-            return bits
-        own = constant_vector("i1", (str(lane is not None).lower() for lane in owners))
-        return self.value(f"and {vector('i1', places)} {bits}, {own}")
+        parts, places = max(1, self.width // _WORD), len(owners)
+        all_, whole = f"<{parts} x i{_WORD}>", f"<{places} x i{_WORD}>"
+        if self.width < _WORD:
+            mask = self.value(f"zext {self.lanes} {mask} to i{_WORD}")
+        words = self.value(f"bitcast i{parts * _WORD} {mask} to {all_}")
+        lanes = [divmod(lane or 0, _WORD) for lane in owners]
+        picks = constant_vector("i32", (part for part, _ in lanes))
+        own = self.value(f"shufflevector {all_} {words}, {all_} poison, <{places} x i32> {picks}")
+        bits = (0 if lane is None else 1 << bit for lane, (_, bit) in zip(owners, lanes, strict=True))
+        tested = self.value(f"and {whole} {own}, {constant_vector(f'i{_WORD}', bits)}")
+        return self.value(f"icmp ne {whole} {tested}, zeroinitializer")
 
     def mask_bits(self, predicate: str, lanes: int = 0) -> str:
         """A vector of i1 as an integer."""

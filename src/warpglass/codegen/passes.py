@@ -23,6 +23,7 @@ from ..program import (
     find_streaming,
     guard_discarded_reads,
     keep_counters,
+    rematerialise,
     select_values,
     sink,
     split_ranges,
@@ -88,6 +89,15 @@ def _assume_vectors(program: Program) -> Inference:
     return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair, roughly=True))
 
 
+def _rematerialise(
+    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, inference: Inference
+) -> tuple[Program, Inference]:
+    """Compute again what other blocks have as vectors; the kinds of those registers are found, too."""
+    vectors = {name for name, kind in inference.kinds.items() if kind.offsets is None}
+    again = rematerialise(program, vectors)
+    return again, inference if again is program else infer_kinds(again, shape, promises, symbols)
+
+
 def _find_full(blocks: tuple[Block, ...], shape: BlockShape, inference: Inference) -> tuple[bool, ...]:
     """Blocks that run with all lanes that are emitted: a partial warp begins with fewer."""
     if shape.last != shape.width or shape.together != shape.width:
@@ -104,6 +114,7 @@ _ALONE = "not measured alone"
 
 _FLUSHING = "1.9, most 2.6 (of programs compiled with -use_fast_math)"
 _PROMISED = "program shape promises symbols"
+_KNOWN = f"{_PROMISED} inference"
 # Up to the kinds of registers, and what lets more be said of them.
 _TO_KINDS = (
     Pass("flushing host", _let_host_flush, "program promises", "promises", _unobserved, _FLUSHING),
@@ -118,17 +129,18 @@ _TO_KINDS = (
     Pass("path-sensitive bounds", bound_by_paths, _PROMISED, "program", _repeated, "1.19, most 4.6"),
     Pass("all registers vectors", _assume_vectors, "program", "inference", _reference),
     Pass("kinds of registers", infer_kinds, _PROMISED, "inference", _optimised),
+    Pass("rematerialisation", _rematerialise, _KNOWN, "program inference", _unobserved, _ALONE),
 )
 _TILED = "program inference.kinds lane_loops few_lanes"
 _ROWS = "program shape inference lane_loops few_lanes"
 PASSES = (
     *_TO_KINDS,
-    Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
+    Pass("warp fusion", fuse_warps, _KNOWN, "shape inference", _unobserved, "1.51"),
     Pass("open barriers", open_barriers, "program shape inference", "program inference", _unobserved, _ALONE),
     Pass(
         "remainder loops",
         join_remainders,
-        f"{_PROMISED} inference",
+        _KNOWN,
         "program shape inference deserted",
         _unobserved,
         "1.2 (of two)",
@@ -138,14 +150,7 @@ PASSES = (
     Pass("neighbours", find_neighbours, "program inference.kinds", "neighbours", _unobserved, _ALONE),
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
-    Pass(
-        "loops of lanes",
-        choose_lane_loops,
-        f"{_PROMISED} inference deserted",
-        "lane_loops",
-        _unobserved,
-        _ALONE,
-    ),
+    Pass("loops of lanes", choose_lane_loops, f"{_KNOWN} deserted", "lane_loops", _unobserved, _ALONE),
     Pass(
         "few lanes", find_few_lanes, "program shape inference full deserted", "few_lanes", _unobserved, _ALONE
     ),

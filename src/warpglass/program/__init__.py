@@ -42,6 +42,7 @@ from .parameter_accesses import check_parameter_accesses, read_through_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending, read_elsewhere
 from .quotients import find_quotients
+from .rematerialisation import rematerialise
 from .selections import select_values
 from .shorthand import write_out
 from .sinking import sink
@@ -191,6 +192,7 @@ __all__ = [
     "guard_discarded_reads",
     "keep_counters",
     "read_elsewhere",
+    "rematerialise",
     "select_values",
     "sink",
     "split_ranges",

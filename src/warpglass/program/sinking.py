@@ -87,14 +87,19 @@ def _settled(program: Program) -> frozenset[str]:
 
 
 def _may_move(step: Step, settled: frozenset[str]) -> bool:
-    """Whether a step computes the same anywhere, and at little cost."""
+    """Whether a step may be done in another block."""
+    return settled.issuperset((*step.reads, *step.writes)) and computes_anywhere(step)
+
+
+def computes_anywhere(step: Step) -> bool:
+    """Whether a step computes the same wherever its operands are the same, and at little cost."""
     row = step.match.row
     return (
         row.unit in _UNITS
         and row.computes
         and row.operation != "division"
         and len(step.writes) == 1
-        and settled.issuperset((*step.reads, *step.writes))
+        and step.instruction.guard is None
         and not any(isinstance(operand, tree.Special) for operand in step.instruction.operands)
     )
 

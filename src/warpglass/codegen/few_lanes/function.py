@@ -13,6 +13,7 @@ from ..control.clock import Clock
 from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
+from ..values.value import Value
 from ..version import Version
 from .apart import ApartLanes, ApartRegisters
 from .exchange import Movement, lay_out
@@ -206,9 +207,15 @@ class FewFunction(BlockCode):
         if not guarded.taken:
             condition = steps.lanes.not_(condition)
         acting = b.votes(steps.lanes.as_vector(condition).ir, mask)
+        before = {name: self.registers.read(name) for name in guarded.kept}
         self._access.unforeseen = True
         self._steps(self.program.blocks[guarded.side].steps, acting, self.blend[guarded.side])
         self._access.unforeseen = False
+        for name, old in before.items():
+            if old.offsets is not None:  # else those that do not act were left out
+                new = self.registers.read(name)
+                chosen = b.value(f"select i1 {b.someone(acting)}, {old.type} {new.ir}, {old.type} {old.ir}")
+                self.registers.write(name, Value(old.type, chosen, old.offsets, nan=max(old.nan, new.nan)))
 
     def _foreseen(self, mask: str) -> str:
         """A round's mask, mostly that of the last: its loads need not wait for what those have told."""

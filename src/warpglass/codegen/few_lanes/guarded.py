@@ -3,6 +3,7 @@
 `if (levels[w] < 0) levels[w] = level + 1` depends on what was just loaded, so the processor cannot foresee
 it, and what comes behind a branch that was foreseen wrongly waits for the load. In code for few lanes such a
 block runs in the one before it, under a mask: lanes that do not act load and store where nobody looks.
+Registers that it writes for what comes behind keep what they held for those.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ...program.selections import is_quick
 from ..infer import Inference
 
 _MOST, _ACCESSES = 12, 4  # steps of such a block, and loads and stores among them
+_KEPT = frozenset(("b32", "b64", "f32"))  # types of registers that it may write for what comes behind
 _SPACES = frozenset(("global", "shared", "generic"))
 
 
@@ -26,6 +28,7 @@ class Guarded:
     side: int
     taken: bool  # whether the branch is taken by those that run it
     meeting: int
+    kept: tuple[str, ...]  # registers that other lanes keep
 
 
 def find_guarded(program: Program, found: Inference, blocks: Iterable[int]) -> Mapping[int, Guarded]:
@@ -47,9 +50,9 @@ def _side_of(program: Program, found: Inference, before: list[list[int]], index:
         if index < side < meeting and before[side] == [index] and not waits:
             block = program.blocks[side]
             if isinstance(block.end, Jump) and block.end.target == meeting and _may_be_guarded(block):
-                written = {name for step in block.steps for name in step.writes}
-                if written.isdisjoint(program.live[meeting]):
-                    return Guarded(side, side == end.taken, meeting)
+                written = {name for step in block.steps for name in step.writes} & program.live[meeting]
+                if all(program.registers[name] in _KEPT for name in written):
+                    return Guarded(side, side == end.taken, meeting, tuple(sorted(written)))
     return None
 
 

@@ -118,7 +118,7 @@ def find_costs(
             lanes.load_once(
                 step,
                 kinds,
-                found=own is not None and own.first != step.number,
+                found=own is not None and own.shares_word(step.number),
                 walks=step.number in rounds.walked,
             )
     carried = reached(steps, set(rounds.carried(loop)))
@@ -187,7 +187,8 @@ class _Work(FactLanes):
         """Count a load or store: a gather or scatter if each lane has a place of its own.
 
         Where lanes walk on evenly, they find most of it in the nearest cache.
-        What is `found` in a word that was gathered (memory/neighbours.py) is cut out of it.
+        What is `found` in a word that was gathered (memory/neighbours.py) is cut out of it. Records count as
+        their words.
         """
         access, base = step.match.load_or_store, step.address_register
         assert access is not None

@@ -44,6 +44,7 @@ from ..values.value import LOOSE_NAN, ONE_NAN, Value, literal, no_offsets, one_v
 from .choices import Choices
 from .division import divide
 from .embedded_rounding import rounded
+from .extremes import EXTREMES, extreme
 from .indices import Indices
 from .nans import DelayedNans
 from .narrow import HALVES, WORDS, NarrowVectors
@@ -173,7 +174,9 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
     def _made(self, found: Result, name: str, type_: str = "") -> Value:
         form, result, operands = found
         if form == LANES:
-            result.ir = self.emit(name, *self.vectors(*operands), type_=type_).ir
+            made = extreme(self, name, *operands) if name in EXTREMES else None
+            made = self.emit(name, *self.vectors(*operands), type_=type_) if made is None else made
+            result.ir = made.ir
             if result.type == "double":
                 self.nans.note(name, result, operands)
             elif result.type == "i64":

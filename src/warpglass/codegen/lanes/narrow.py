@@ -46,6 +46,7 @@ class NarrowVectors:
         self.type, self._type = f"i{2 * narrowing.bits}", f"i{narrowing.bits}"  # the wide one and the narrow
         self._narrow: dict[str, str] = {}  # wide vectors -> those that they are extended from
         self._scalars: dict[str, Value] = {}  # wide vectors -> what they were made of
+        self._sources: dict[str, Value] = {}  # wide vectors -> any narrow one that they are extended from
 
     def note(self, vector: str, a: Value) -> None:
         """A wide vector has been made of a value that has a form for certain."""
@@ -87,6 +88,10 @@ class NarrowVectors:
         if len(operands) - (name == "select") != 2:
             return None
         *condition, a, b = operands
+        if name == "and":
+            part = self._masked(a, b) or self._masked(b, a)
+            if part is not None:
+                return part
         if name.startswith("icmp"):
             predicate = self._to.comparison(name, a, b)
             narrow = self._find(a, b) if predicate is not None else None
@@ -105,16 +110,32 @@ class NarrowVectors:
         """A narrower integer extended."""
         if 1 < BITS[a.type] < self._to.bits:
             return self._extended(self._lanes.emit(name, a, type_=self._type))
+        if a.type != self._type:
+            return None
         signed = name == "sext" or (a.low is not None and a.low >= 0)
-        known = a.type == self._type and (signed or self._to.most >> (self._to.bits - 1))
-        return self._extended(a, signed=signed) if known else None
+        if signed or self._to.most >> (self._to.bits - 1):
+            return self._extended(a, signed=signed)
+        wide = self._extend(a, signed=False)
+        self._sources[wide] = a
+        return Value(self.type, wide)
+
+    def _masked(self, a: Value, mask: Value) -> Value | None:
+        """Low bits of what is extended from any narrow integers, as a place in a table is."""
+        source, bits = self._sources.get(a.ir), self._scalars.get(mask.ir)
+        if source is None or bits is None or bits.constant is None or bits.constant > self._to.most:
+            return None
+        few = self._lanes.constant(self._type, bits.constant)
+        return self._extended(self._lanes.emit("and", source, self._lanes.as_vector(few)))
 
     def _extended(self, narrow: Value, *, signed: bool = True) -> Value:
         """The wide vector that narrow integers are extended to."""
-        b, extend = self._lanes.builder, "sext" if signed else "zext"
-        name = b.value(f"{extend} {b.vector(self._type)} {narrow.ir} to {b.vector(self.type)}")
+        name = self._extend(narrow, signed=signed)
         self._narrow[name] = narrow.ir
         return Value(self.type, name, None, None, narrow.low, narrow.high)
+
+    def _extend(self, narrow: Value, *, signed: bool) -> str:
+        b, extend = self._lanes.builder, "sext" if signed else "zext"
+        return b.value(f"{extend} {b.vector(self._type)} {narrow.ir} to {b.vector(self.type)}")
 
     def _shifts(self, name: str, a: Value, b: Value) -> bool:
         """Whether it is a shift that is none of narrow integers.

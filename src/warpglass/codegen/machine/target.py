@@ -158,6 +158,12 @@ def rounds_as_told() -> bool:
 
 
 @lru_cache(maxsize=1)
+def finds_extremes() -> bool:
+    """Whether an instruction of the processor finds minima and maxima as IEEE 754's numbers have them."""
+    return "avx512dq" in _available()
+
+
+@lru_cache(maxsize=1)
 def converts_any() -> bool:
     """Whether the processor's conversions to integers are told by name, with what they make of the rest."""
     return "avx512f" in _available()

@@ -7,7 +7,7 @@ from .atomics import atomic_helper
 from .fetches import fetch_helpers
 from .gather_scatter import fetch_helper, gather_helper, irregular_helper, scatter_helper
 from .picks import pick_helper
-from .quads import NOTHING, quad_helper
+from .records import NOTHING
 from .row_changes import row_helper
 from .row_store_access import row_store_helper
 from .tile_loads import TileLoads, tile_functions
@@ -19,8 +19,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(gather_helper(type_, declared, width) for type_ in sorted(access.gathers)),
         *(fetch_helper(type_, declared, width) for type_ in sorted(access.fetches)),
         *(pick_helper(*one, declared, width) for one in sorted(access.picks)),
-        *([NOTHING] if access.quads else ()),
-        *(quad_helper(type_, width) for type_ in sorted(access.quads)),
+        *([NOTHING] if access.records else ()),
         *(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters)),
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
         *(row_helper(row, declared) for row in access.rows.values()),

@@ -13,7 +13,7 @@ from ...isa.types import BITS
 from ..builder import Builder
 from .gather_scatter import pointers_of
 from .interval_checks import IntervalChecks
-from .quads import is_quad
+from .records import load_records
 from .sites import Bounds
 
 # The greatest index of an access: a few less than there are, as some are counted from an aligned word.
@@ -151,9 +151,10 @@ class IndexedAccess(IntervalChecks):
         if isinstance(at, Anywhere):
             return self.gather(at.numbers, bounds.delta, type_, count, mask)
         host = self._host(at.start(self.builder), bounds)
-        if is_quad(type_, count):
+        if self.takes_records(type_, count):
             index = f"{self.builder.vector('i32')} {at.numbers}"
-            return self.gather_quads(pointers_of(self.builder, host, index, at.shift), type_, mask)
+            pointers = pointers_of(self.builder, host, index, at.shift)
+            return load_records(self.builder, pointers, type_, count, mask)
 
         def load(k: int, of: str) -> str:
             place = self.builder.offset(host, k * BITS[of] // 8)

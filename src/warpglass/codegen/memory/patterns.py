@@ -330,9 +330,8 @@ class Patterns(TileLoads, IndexedAccess):
         self._store_whole(site, type_, value, host, width)
         b.jump(done)
         b.place(part)
-        lanes = b.mask_vector(mask)
-        if width > b.width:
-            lanes = b.shuffle("i1", b.width, lanes, (place * b.width // width for place in range(width)))
+        owners = [place * b.width // width for place in range(width)]
+        lanes = b.mask_vector(mask) if width == b.width else b.owned(mask, owners)
         if self.sites[site].space == "shared":
             # Nobody else works on it, and loads that follow have to wait for what is stored under a mask.
             whole = vector(type_, width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...isa.types import BITS
-from ..builder import Builder
+from ..builder import WIDTH, Builder
 from ..machine.target import gathers_quickly
 from .gather_scatter import (
     gather_at_once,
@@ -17,20 +17,20 @@ from .gather_scatter import (
     scatter_by_index,
 )
 from .narrow_vectors import element_of, words_of
-from .quads import QUAD, is_quad, quad_name
+from .records import MOST, is_record, load_records
 
 
 class Unchecked:
     """Emits them: instructions where the processor has quick ones, else calls of outlined functions.
 
-    `fetches`, `quads`, `scatters` (types) and `picks` (type, power of two that an index stands for) are the
-    functions that are called.
+    `fetches`, `scatters` (types) and `picks` (type, power of two that an index stands for) are the functions
+    that are called, `records` how many loads are of records, warps that run together counted each.
     """
 
     def __init__(self, builder: Builder):
         self.builder = builder
         self.fetches: set[str] = set()
-        self.quads: set[str] = set()
+        self.records = 0
         self.picks: set[tuple[str, int]] = set()
         self.scatters: set[str] = set()
 
@@ -38,8 +38,8 @@ class Unchecked:
         """Checked loads from any addresses."""
         b = self.builder
         host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
-        if is_quad(type_, count):
-            return self.gather_quads(self._pointers(host, type_, 0), type_, mask)
+        if self.takes_records(type_, count):
+            return load_records(b, self._pointers(host, type_, 0), type_, count, mask)
 
         def load(k: int, of: str) -> str:
             return self.gather_one(self._pointers(host, of, k), of, mask)
@@ -56,15 +56,12 @@ class Unchecked:
         words = [load(k, "i64") for k in range(count // 2)]
         return [element_of(self.builder, word, type_, 2, k) for word in words for k in (0, 1)]
 
-    def gather_quads(self, pointers: str, type_: str, mask: str) -> list[str]:
-        """Elements that are 16 bytes in each lane."""
-        b = self.builder
-        self.quads.add(type_)
-        args = [(b.vector("ptr"), pointers), (b.lanes, mask), ("ptr", "%lane_buffer")]
-        b.call("void", quad_name(type_), args)
-        size = b.width * BITS[type_] // 8
-        places = range(0, b.width * QUAD, size)
-        return [b.load(b.vector(type_), b.offset("%lane_buffer", place), ", align 64") for place in places]
+    def takes_records(self, type_: str, count: int) -> bool:
+        """Whether one more load of so many elements of each lane is one of records."""
+        if not is_record(type_, count) or self.records >= MOST:
+            return False
+        self.records += max(1, self.builder.width // WIDTH)
+        return True
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through a host pointer for each lane; inactive lanes get zero."""
