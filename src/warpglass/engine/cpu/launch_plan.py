@@ -227,8 +227,9 @@ class _Kept:
     @property
     def holds(self) -> bool:
         """Whether it follows from what is known now."""
-        as_hot = self.general.tiers.hot == self.hot
-        return as_hot and self.plan.known == self.plan.executable.experience.known
+        now = self.plan.executable.experience
+        known = now.workers, now.changes, now.long  # as `known`, without a call
+        return self.general.tiers.hot == self.hot and self.plan.known == known
 
 
 @dataclass(slots=True)
