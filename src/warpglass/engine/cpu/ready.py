@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...codegen.context import WORDS
+from ...codegen.context import OK, WORDS
 from .crew import Native
 from .tiers import Tiers
 from .worker import Worker
@@ -30,7 +30,9 @@ class Ready:
         """Run a worker's blocks; returns what it has ended with."""
         worker = self.workers[number]
         worker.refill()
-        worker.code = code = self._tiers.run(worker)
+        machine = self._tiers.newest()  # the name keeps it alive
+        code = machine.run(worker.address)
+        worker.code = code = code if code == OK else self._tiers.go_on(worker, code)
         return code
 
     def _go_on(self, number: int, code: int) -> int:

@@ -82,17 +82,17 @@ def converter(parameter: Parameter, dtype: np.dtype[Any] | None) -> Callable[[ob
         return lambda value: _float_bits(value, dtype)
     bits = 8 * parameter.size
     if dtype is not None and dtype.kind == "b":
-        return _between(0, 1, "a bool (0 or 1)")
+        return between(0, 1, "a bool (0 or 1)")
     if dtype is not None:
         info = np.iinfo(dtype)
-        return _between(int(info.min), int(info.max), f"an integer ({dtype})")
+        return between(int(info.min), int(info.max), f"an integer ({dtype})")
     low, high, word = -(1 << (bits - 1)), (1 << bits) - 1, f"an integer of {bits} bits ({parameter.type})"
     if parameter.type in ("b16", "u16"):
         return lambda value: _half_or_integer(value, low, high, word)
-    return _between(low, high, word)
+    return between(low, high, word)
 
 
-def _between(low: int, high: int, word: str) -> Callable[[object], int]:
+def between(low: int, high: int, word: str) -> Callable[[object], int]:
     """The function that converts to an integer between two bounds, as `integer` does."""
 
     def convert(value: object) -> int:
