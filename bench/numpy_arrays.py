@@ -1,9 +1,9 @@
-"""What kernels that walk through memory take on arrays as NumPy allocates them, beside arrays that begin with a page.
+"""What kernels that walk through memory take on arrays as NumPy allocates them, and on aligned ones.
 
     python -m bench.numpy_arrays [--rounds 7] [--only NAME ...]
 
-The cases of bench/engine have aligned arrays, on which whole lines of a cache are stored. Large arrays of NumPy
-begin 16 bytes behind a page, as malloc has its own words there. The two take turns, on one thread, and the
+The arrays of bench/engine begin with a page, so what is stored are whole lines of a cache. Large arrays of
+NumPy begin 16 bytes behind one, as malloc has its own words there. The two take turns, on one thread, and the
 processor's time counts.
 """
 
@@ -46,7 +46,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=NAMES)
     options = parser.parse_args()
     if _SETTINGS.items() - os.environ.items():  # before the engine is loaded
-        os.execve(sys.executable, [sys.executable, "-m", "bench.numpy_arrays", *sys.argv[1:]], os.environ | _SETTINGS)
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "bench.numpy_arrays", *sys.argv[1:]],
+            os.environ | _SETTINGS,
+        )
     from .engine.case import cases
     from .engine.contestants import Engine
 
@@ -66,7 +70,10 @@ def main() -> None:
                     times.append(1e3 * (time.process_time() - begun))
         aligned, numpy = map(statistics.median, taken)
         behind = {arg.ctypes.data % 64 for arg in kinds[1] if isinstance(arg, np.ndarray)}
-        print(f"{case.name:20s} {aligned:9.2f} {numpy:9.2f} {numpy / aligned:6.2f}   {sorted(behind)}", flush=True)
+        print(
+            f"{case.name:20s} {aligned:9.2f} {numpy:9.2f} {numpy / aligned:6.2f}   {sorted(behind)}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -363,7 +363,18 @@ def module(remembered: Sequence[Remembered]) -> str:
 
 def addresses(remembered: Sequence[Remembered]) -> tuple[str, ...]:
     """What `run` tells the addresses of."""
-    own = ("state", "records", "answers", "change", "move", "enter", "leave", "publish", "answer", "interrupted")
+    own = (
+        "state",
+        "records",
+        "answers",
+        "change",
+        "move",
+        "enter",
+        "leave",
+        "publish",
+        "answer",
+        "interrupted",
+    )
     return (*own, "cuLaunchKernel", "cuLaunchKernelEx", *FUNCTIONS, *(one.name for one in remembered))
 
 

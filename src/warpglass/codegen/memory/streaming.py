@@ -65,7 +65,9 @@ class Run:
     def store(self, b: Builder, host: str, how: str = "align 1") -> None:
         """Store all of it."""
         for k, part in enumerate(self.parts):
-            b.store(vector(self.type, self.width), part, b.offset(host, k * self.width * self.size), f", {how}")
+            b.store(
+                vector(self.type, self.width), part, b.offset(host, k * self.width * self.size), f", {how}"
+            )
 
     def store_between(self, b: Builder, host: str, distance: int) -> None:
         """Store it past the caches but for its ends, given the bytes from the start of a line to `host`."""
@@ -93,20 +95,21 @@ def store_streaming(
     streams = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 3) * 8))
     within = b.value(f"and i64 {b.value(f'ptrtoint ptr {host} to i64')}, {_LINE - 1}")
     stream, cached, done = b.label("stream"), b.label("cached"), b.label("written")
-    usual = cached if run is None or not run.long else b.label("elsewhere")
-    b.branch(b.value(f"icmp ult i64 {within}, {streams}"), stream, usual)
+    long = run if run is not None and run.long else None
+    elsewhere = cached if long is None else b.label("elsewhere")
+    b.branch(b.value(f"icmp ult i64 {within}, {streams}"), stream, elsewhere)
     b.place(stream)
     store(_PAST)
     b.jump(done)
-    if run is not None and usual != cached:
-        b.place(usual)
+    if long is not None:
+        b.place(elsewhere)
         place = b.value(f"select i1 {b.value(f'icmp eq i64 {streams}, 0')}, i64 0, i64 {within}")
         between = {distance: b.label("between") for distance in range(_PIECE, _LINE, _PIECE)}
         cases = " ".join(f"i64 {distance}, label %{label}" for distance, label in between.items())
         b.emit(f"switch i64 {place}, label %{cached} [ {cases} ]")
         for distance, label in between.items():
             b.place(label)
-            run.store_between(b, host, distance)
+            long.store_between(b, host, distance)
             b.jump(done)
     b.place(cached)
     store("align 1")
