@@ -105,6 +105,17 @@ class LaunchPlan:
         """The same with buffers of its own, for a launch that is made while this one's are in use."""
         return replace(self, executable=self.executable.free(), system=self.system.again())
 
+    def apart(self) -> LaunchPlan:
+        """The same with buffers that other plans leave alone, if it has come on theirs.
+
+        Two launches that take turns, as steps from one array to another and back, fill them in once each.
+        """
+        ready = self.executable.ready
+        if ready is None or ready.plan is self:
+            return self
+        other = self.executable.other(self.count * self.worker_bytes)
+        return self if other is self.executable else replace(self, executable=other)
+
     @property
     def left(self) -> range | None:
         """The blocks that small code has left to better code, if it has any."""
@@ -211,7 +222,7 @@ def _taken_at_once(blocks: int, workers: int, together: int, rehearsed: bool) ->
     return -(-max(1, min(most, blocks // shares)) // together) * together
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Kept:
     """A plan, and what must still be so for it to hold.
 
@@ -284,7 +295,10 @@ class PlanCache:
             kept = None
         if kept is None:
             return key, *self._find_lasting(launch, key)
-        return (key, kept.plan, kept.parameters) if self._heap.unused else (key, None, None)
+        if not self._heap.unused:
+            return key, None, None
+        kept.plan = kept.plan.apart()
+        return key, kept.plan, kept.parameters
 
     def latest(self, launch: Launch) -> LaunchPlan | None:
         """The plan that a launch has just been run by, if it is kept."""
@@ -306,10 +320,11 @@ class PlanCache:
         if found is None or not self._heap.unused or not found.kept.holds:
             _settings()
             return None, None
-        plan, general = found.kept.plan, found.kept.general
         parameters = found.parameters(launch)
         if parameters is None:
             return None, None
+        plan, general = found.kept.plan.apart(), found.kept.general
+        found.kept.plan = plan
         repeats, found.latest = numbers == found.latest, numbers
         if repeats and len(found.repeated) < _REPEATED:
             found.repeated.add(numbers)
