@@ -54,7 +54,7 @@ _MOST_WATCHED = 256
 # Sums that a block may leave for its end: with their addresses they stay in the caches.
 _MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
-_PLANS = 256
+_PLANS = 1024
 # Numbers that have come twice in a row, of launches that differ in numbers: more than there are versions.
 _REPEATED = 64
 _DOUBLE = struct.Struct("d")
