@@ -50,7 +50,7 @@ again:
 @pytest.fixture
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every array is as if it were larger than the caches."""
-    monkeypatch.setattr(worker, "STREAM_BYTES", 0)
+    monkeypatch.setattr(worker, "stream_bytes", lambda: 0)
 
 
 @pytest.mark.usefixtures("all_large")

@@ -10,6 +10,7 @@ from .picks import pick_helper
 from .quads import NOTHING, quad_helper
 from .row_changes import row_helper
 from .row_store_access import row_store_helper
+from .streaming import between_helper
 from .tile_loads import TileLoads, tile_functions
 
 
@@ -22,6 +23,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *([NOTHING] if access.quads else ()),
         *(quad_helper(type_, width) for type_ in sorted(access.quads)),
         *(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters)),
+        *(between_helper(one, declared) for one in sorted(access.runs)),
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
         *(row_helper(row, declared) for row in access.rows.values()),
         *(tile_functions(access, width) if isinstance(access, TileLoads) else ()),

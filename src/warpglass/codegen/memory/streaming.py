@@ -44,77 +44,93 @@ def load_run(b: Builder, host: str, type_: str, width: int) -> str:
     return b.joined(type_, lines, each)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Elements side by side: vectors of `width` elements one behind the other."""
+@dataclass(frozen=True, slots=True, order=True)
+class RunType:
+    """What a run is of: elements side by side, `count` vectors of `width` one behind the other."""
 
-    type: str
+    element: str
     width: int
-    parts: Sequence[str]
+    count: int = 1
 
     @property
     def size(self) -> int:
         """Bytes of an element."""
-        return BITS[self.type] // 8
+        return BITS[self.element] // 8
 
     @property
     def long(self) -> bool:
         """Whether it has so many lines that its ends hardly count."""
-        return len(self.parts) * self.width * self.size >= _LONG
+        return self.count * self.width * self.size >= _LONG
 
-    def store(self, b: Builder, host: str, how: str = "align 1") -> None:
-        """Store all of it."""
-        for k, part in enumerate(self.parts):
-            b.store(
-                vector(self.type, self.width), part, b.offset(host, k * self.width * self.size), f", {how}"
-            )
+    @property
+    def function(self) -> str:
+        """The name of the function that stores such a run past the caches wherever it begins."""
+        return f"wg_store_between_{self.element}_{self.width}x{self.count}"
 
-    def store_between(self, b: Builder, host: str, distance: int) -> None:
-        """Store it past the caches but for its ends, given the bytes from the start of a line to `host`."""
-        end, each = len(self.parts) * self.width, _LINE // self.size
-        starts = [0, *range((_LINE - distance) // self.size, end, each), end]
-        for start, stop in pairwise(starts):
+    def store(self, b: Builder, parts: Sequence[str], host: str, how: str = "align 1") -> None:
+        """Store a run's vectors."""
+        for k, part in enumerate(parts):
+            place = b.offset(host, k * self.width * self.size)
+            b.store(vector(self.element, self.width), part, place, f", {how}")
+
+    def store_between(self, b: Builder, parts: Sequence[str], host: str, distance: int) -> None:
+        """Store them past the caches but for the ends, given the bytes from the start of a line to `host`."""
+        end, each = self.count * self.width, _LINE // self.size
+        for start, stop in pairwise([0, *range((_LINE - distance) // self.size, end, each), end]):
             how = _PAST if stop - start == each else f"align {_PIECE}"
-            part = self._cut(b, start, stop)
-            b.store(vector(self.type, stop - start), part, b.offset(host, start * self.size), f", {how}")
-
-    def _cut(self, b: Builder, start: int, stop: int) -> str:
-        """These elements, which are a line at most; so they are in two vectors at most."""
-        one, two = self.parts[start // self.width], self.parts[(stop - 1) // self.width]
-        first = start % self.width
-        return b.shuffle(self.type, self.width, one, range(first, first + stop - start), two)
+            first = start % self.width  # a line at most, so it is in two vectors at most
+            one, two = parts[start // self.width], parts[(stop - 1) // self.width]
+            part = b.shuffle(self.element, self.width, one, range(first, first + stop - start), two)
+            b.store(vector(self.element, stop - start), part, b.offset(host, start * self.size), f", {how}")
 
 
 def store_streaming(
-    b: Builder, site: int, host: str, store: Callable[[str], None], run: Run | None = None
+    b: Builder, site: int, host: str, store: Callable[[str], None], between: Callable[[], object] | None
 ) -> None:
     """Store whole lines, of which one is at `host`, past the caches if the site's array is large.
 
-    `store` emits it, given how each vector is to be stored. A long `run` may begin between two lines.
+    `store` emits it, given how each vector is to be stored, and `between` for a host that may be anywhere in
+    a line; None if there is no such way.
     """
     streams = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 3) * 8))
     within = b.value(f"and i64 {b.value(f'ptrtoint ptr {host} to i64')}, {_LINE - 1}")
     stream, cached, done = b.label("stream"), b.label("cached"), b.label("written")
-    long = run if run is not None and run.long else None
-    elsewhere = cached if long is None else b.label("elsewhere")
+    elsewhere = cached if between is None else b.label("elsewhere")
     b.branch(b.value(f"icmp ult i64 {within}, {streams}"), stream, elsewhere)
     b.place(stream)
     store(_PAST)
     b.jump(done)
-    if long is not None:
+    if between is not None:
         b.place(elsewhere)
-        place = b.value(f"select i1 {b.value(f'icmp eq i64 {streams}, 0')}, i64 0, i64 {within}")
-        between = {distance: b.label("between") for distance in range(_PIECE, _LINE, _PIECE)}
-        cases = " ".join(f"i64 {distance}, label %{label}" for distance, label in between.items())
-        b.emit(f"switch i64 {place}, label %{cached} [ {cases} ]")
-        for distance, label in between.items():
-            b.place(label)
-            long.store_between(b, host, distance)
-            b.jump(done)
+        anywhere = b.label("between")
+        b.branch(b.value(f"icmp eq i64 {streams}, 0"), cached, anywhere)
+        b.place(anywhere)
+        between()
+        b.jump(done)
     b.place(cached)
     store("align 1")
     b.jump(done)
     b.place(done)
+
+
+def between_helper(run: RunType, declared: set[str]) -> str:
+    """The function that stores such a run wherever it begins."""
+    b = Builder(declared, run.width)
+    parts = [f"%part{k}" for k in range(run.count)]
+    within = b.value(f"and i64 {b.value('ptrtoint ptr %host to i64')}, {_LINE - 1}")
+    labels = {distance: b.label("between") for distance in range(_PIECE, _LINE, _PIECE)}
+    cases = " ".join(f"i64 {distance}, label %{label}" for distance, label in labels.items())
+    b.emit(f"switch i64 {within}, label %cached [ {cases} ]")
+    for distance, label in labels.items():
+        b.place(label)
+        run.store_between(b, parts, "%host", distance)
+        b.emit("ret void")
+    b.place("cached")
+    run.store(b, parts, "%host")
+    b.emit("ret void")
+    given = "".join(f", {vector(run.element, run.width)} {part}" for part in parts)
+    body = "\n".join(b.lines)
+    return f"define internal void @{run.function}(ptr %host{given}) noinline #0 {{\nentry:\n{body}\n}}\n"
 
 
 def streaming_helper(reads: Sequence[bool]) -> str:

@@ -9,7 +9,7 @@ from ..values.value import Offsets, Value
 from .chosen import ChosenLoads
 from .interleave import deinterleave, interleave
 from .sites import Bounds
-from .streaming import Run
+from .streaming import RunType
 from .structures import Structure
 
 
@@ -112,7 +112,7 @@ class StructureAccess(ChosenLoads):
                 b.masked_store(type_, each, register, b.offset(host, k * each * structure.size), acts)
 
         def store_all() -> None:
-            self.store_run(site, host, Run(type_, each, registers))
+            self.store_run(site, host, RunType(type_, each, len(registers)), registers)
 
         if any(parts is None for parts in fields):
             store_some()
