@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import weakref
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -350,6 +351,6 @@ def test_many_launches_in_turn(scale: wg.Kernel) -> None:
     arrays = [np.full(N, k, np.float32) for k in range(20)]
     for number in range(10):
         arrays[0].fill(number)
-        for one, other in zip(arrays, arrays[1:], strict=False):
+        for one, other in pairwise(arrays):
             run(scale, one, other, 1.0, N)
         assert (np.concatenate(arrays) == number).all()
