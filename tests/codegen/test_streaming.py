@@ -9,6 +9,7 @@ from tests.engines import run_ptx
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.codegen import BlockShape, Promises, Symbols, generate
+from warpglass.codegen.machine.target import vector_bytes
 from warpglass.engine.cpu import worker
 from warpglass.program import build_program, find_streaming
 
@@ -49,7 +50,7 @@ again:
 @pytest.fixture
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every array is as if it were larger than the caches."""
-    monkeypatch.setattr(worker, "STREAM_BYTES", 0)
+    monkeypatch.setattr(worker, "stream_bytes", lambda: 0)
 
 
 @pytest.mark.usefixtures("all_large")
@@ -63,6 +64,76 @@ def test_arrays_hold_what_went_past_the_caches(first: int) -> None:
     expected = np.zeros_like(x)
     expected[first : first + n] = x[first : first + n] + 1
     np.testing.assert_array_equal(out, expected)
+
+
+# out[i] = x[i] + y[i] for i below n, of elements that are vectors of {count} numbers.
+SUM = """
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [x];
+    ld.param.u64 %rd3, [y];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.s32 %p1, %r5, %r1;
+    @%p1 bra done;
+    mul.wide.s32 %rd4, %r5, {bytes};
+    add.s64 %rd5, %rd1, %rd4;
+    add.s64 %rd6, %rd2, %rd4;
+    add.s64 %rd7, %rd3, %rd4;
+    {body}
+done:
+    ret;
+"""
+
+
+def _sum_text(type_: str, count: int) -> str:
+    """The kernel of a type and so many numbers of it in each element."""
+    register, several = {"f32": "%f", "f64": "%fd"}[type_], {1: "", 2: ".v2", 4: ".v4"}[count]
+
+    def names(first: int) -> str:
+        listed = ", ".join(f"{register}{first + k}" for k in range(count))
+        return f"{{{listed}}}" if count > 1 else listed
+
+    numbers = (f"{register}{k}, {register}{k}, {register}{count + k}" for k in range(count))
+    lines = [
+        f"ld.global{several}.{type_} {names(0)}, [%rd6];",
+        f"ld.global{several}.{type_} {names(count)}, [%rd7];",
+        *(f"add.rn.{type_} {three};" for three in numbers),
+        f"st.global{several}.{type_} [%rd5], {names(0)};",
+    ]
+    body = SUM.format(bytes=count * int(type_[1:]) // 8, body="\n    ".join(lines))
+    return kernel(body, "u64 out, u64 x, u64 y, u32 n")
+
+
+@pytest.mark.usefixtures("all_large")
+@pytest.mark.parametrize("behind", [0, 16, 32, 48, 8])  # bytes behind a line
+@pytest.mark.parametrize(("type_", "count"), [("f32", 1), ("f64", 1), ("f32", 2), ("f32", 4)])
+def test_long_runs_begin_anywhere_in_a_line(type_: str, count: int, behind: int) -> None:
+    if behind % (count * int(type_[1:]) // 8):
+        pytest.skip("elements would not be aligned")
+    n, slack = 1000 * count, 64
+    dtype = np.dtype(type_.replace("f32", "f4").replace("f64", "f8"))
+    raw = np.zeros((n + 2 * slack) * dtype.itemsize + 64, np.uint8)
+    start = -raw.ctypes.data % 64 + behind
+    out = raw[start : start + (n + slack) * dtype.itemsize].view(dtype)
+    x, y = np.arange(n, dtype=dtype), np.arange(n, dtype=dtype)[::-1].copy()
+    y *= y
+    run_ptx(_sum_text(type_, count), 4, 256, (out[:n], x, y, np.uint32(n // count)), engine="kinds")
+    np.testing.assert_array_equal(out[:n], x + y)
+    assert not out[n:].any()
+    assert not raw[:start].any()
+
+
+def test_a_long_run_has_a_store_of_lines_for_each_place() -> None:
+    text = _sum_text("f32", 1)
+    program = build_program(ptx.parse(text, "k"), "k")
+    symbols = Symbols({"out": 0, "x": 8, "y": 16, "n": 24}, {})
+    shape, promises = BlockShape((256, 1, 1)), Promises((1 << 10, 1, 1))
+    lines = generate(program, shape, symbols, (), promises).ir.splitlines()
+    stores = [line for line in lines if "store <16 x float>" in line and "!nontemporal" in line]
+    assert len(stores) == (3 * 7 if vector_bytes() == 64 else 0)
 
 
 @pytest.mark.usefixtures("all_large")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import weakref
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import warpglass as wg
 from warpglass.engine.cpu import launch_plan, replay, tiers
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.cpu.prepared import Prepared, prepare
+from warpglass.engine.cpu.worker import Worker
 from warpglass.engine.launch.backend import Launch
 from warpglass.source.compiled import Compiled
 
@@ -318,3 +320,37 @@ def test_what_takes_no_time_is_no_step() -> None:
   mov.u32 %i, %tid.x; mad.wide.u32 %b, %i, 4, %a; st.global.u32 [%b], %i; ret; }}"""
         counts.append(prepare(Compiled(text, "k", "k", "ptx")).most_steps)
     assert counts == [2, 2]
+
+
+def test_launches_in_turn_fill_in_their_buffers_once(
+    scale: wg.Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled: list[str] = []
+    fill = Worker.fill
+
+    def noting(worker: Worker, *others: object, **more: object) -> None:
+        filled.append("fill")
+        fill(worker, *others, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Worker, "fill", noting)
+    x, y = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+    expected = x.copy()
+    for step in range(8):
+        if step == 3:
+            filled.clear()
+        run(scale, x, y, 2.0, N)
+        run(scale, y, x, 0.5, N)
+        run(scale, x, y, 3.0, N)
+        run(scale, y, x, 1.0, N)
+        expected *= 3
+    np.testing.assert_array_equal(x, expected)
+    assert filled == []
+
+
+def test_many_launches_in_turn(scale: wg.Kernel) -> None:
+    arrays = [np.full(N, k, np.float32) for k in range(20)]
+    for number in range(10):
+        arrays[0].fill(number)
+        for one, other in pairwise(arrays):
+            run(scale, one, other, 1.0, N)
+        assert (np.concatenate(arrays) == number).all()

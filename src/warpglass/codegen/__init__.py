@@ -5,7 +5,7 @@ from .cost import cost_of_forms
 from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
 from .machine.jit import Linked, MachineCode, Target, compile_ir, link, load_object
-from .machine.target import chosen_target, host_key
+from .machine.target import chosen_target, host_key, stream_bytes
 from .operands import Symbols
 from .passes import with_kinds
 from .probes import Emission, Instrument, Probe, WorkerWords
@@ -33,5 +33,6 @@ __all__ = [
     "host_key",
     "link",
     "load_object",
+    "stream_bytes",
     "with_kinds",
 ]

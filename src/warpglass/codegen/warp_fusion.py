@@ -285,7 +285,14 @@ def pays(program: Program, inference: Inference, width: int) -> bool:
         and len(_in_lanes(steps, inference)) <= min(_STRAIGHT, _BETWEEN * accesses)
         and (width <= most or not any(isinstance(block.end, Barrier) for block in blocks))
         and all(_side_by_side(step, inference, shared=width > most) for step in steps)
+        and all(_fits(step, width) for step in steps)
     )
+
+
+def _fits(step: Step, width: int) -> bool:
+    """Whether what so many lanes access, as a float4 each, takes no more registers than a value may."""
+    access = step.match.load_or_store
+    return access is None or access.size * width <= _REGISTERS * vector_bytes()
 
 
 def _in_phases(blocks: Sequence[Block], inference: Inference) -> bool:

@@ -15,7 +15,8 @@ from ..numba_device.calls import Calls, Function, by_value
 from .runtime import Runtime
 
 CALLS = Calls()
-call, call_anywhere, also, still = CALLS.call, CALLS.call_anywhere, CALLS.also, CALLS.still
+call, call_anywhere, also = CALLS.call, CALLS.call_anywhere, CALLS.also
+still, moves = CALLS.still, CALLS.moves
 # Functions that have another form in a release, by its name: those of CUDA 12 that 13 has changed.
 OF_RELEASE_12 = Calls()
 

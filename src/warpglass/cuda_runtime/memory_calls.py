@@ -7,7 +7,7 @@ import ctypes
 from ..numba_device.calls import Address, Device, Handle, Int, Size, UInt, put, put_int, word
 from ..numba_device.memory_calls import variable_block
 from ..numba_device.results import Refusal, Result
-from .calls import Extent, Location, PitchedPointer, call, release_12, same_as_driver, still
+from .calls import Extent, Location, PitchedPointer, call, moves, release_12, same_as_driver, still
 from .results import Status
 from .runtime import Runtime
 
@@ -32,6 +32,7 @@ def copy_of(kind: int) -> str:
 
 
 # ---------------------------------------------------------------------------------------- allocating
+@moves
 @call
 def cudaMalloc(runtime: Runtime, address: Address, size: Size) -> None:
     _allocate(runtime, address, size, "device")
@@ -43,6 +44,7 @@ def _allocate(runtime: Runtime, address: int, size: int, kind: str, flags: int =
     put(address, runtime.device.memory.allocate(size, kind, flags).base if size else 0)
 
 
+@moves
 @call
 def cudaMallocManaged(runtime: Runtime, address: Address, size: Size, flags: UInt) -> None:
     if flags not in (1, 2, 4):  # cudaMemAttachGlobal, Host, Single
@@ -52,22 +54,26 @@ def cudaMallocManaged(runtime: Runtime, address: Address, size: Size, flags: UIn
     _allocate(runtime, address, size, "managed")
 
 
+@moves
 @call
 def cudaMallocHost(runtime: Runtime, address: Address, size: Size) -> None:
     _allocate(runtime, address, size, "host")
 
 
+@moves
 @call
 def cudaHostAlloc(runtime: Runtime, address: Address, size: Size, flags: UInt) -> None:
     _allocate(runtime, address, size, "host", flags)
 
 
+@moves
 @call
 def cudaFreeHost(runtime: Runtime, address: Address) -> None:
     if address:
         runtime.driver("cuMemFreeHost", address)
 
 
+@moves
 @call
 def cudaMallocPitch(runtime: Runtime, address: Address, pitch: Address, width: Size, height: Size) -> None:
     row = -(-width // _PITCH) * _PITCH
@@ -75,6 +81,7 @@ def cudaMallocPitch(runtime: Runtime, address: Address, pitch: Address, width: S
     put(pitch, row)
 
 
+@moves
 @call
 def cudaMalloc3D(runtime: Runtime, pointer: Address, extent: Extent) -> None:
     found = PitchedPointer.from_address(pointer)

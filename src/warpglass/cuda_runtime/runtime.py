@@ -70,6 +70,7 @@ class Runtime:
         device.check_visible()
         device.initialized = True
         stack[:] = [device.primary_context()]
+        device.shortcuts.change()
 
     def note(self, refusal: Refusal) -> None:
         """Remember that a call of this thread has failed."""

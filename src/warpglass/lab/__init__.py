@@ -323,10 +323,10 @@ def make_launch(
 
 
 def _bytes(shared: object) -> int:
-    size = shared if type(shared) is int else None
-    if isinstance(shared, np.integer):
-        size = int(shared)
-    if size is None or size < 0:
+    if type(shared) is int and shared >= 0:
+        return shared
+    size = int(shared) if isinstance(shared, np.integer) else -1
+    if size < 0:
         raise LaunchError(
             f"dynamic shared memory is {shared!r}; it must be a number of bytes, 0 or more",
             cuda_name="cudaErrorInvalidValue",

@@ -85,12 +85,13 @@ class Target(Protocol):
 class Call:
     """One function of an API. `anywhere` says that it needs no current context and no healthy device.
 
-    One that is `still` changes nothing that shortcuts depend on (shortcuts.py).
+    One that is `still` changes nothing that shortcuts depend on (shortcuts.py), and one that `moves` has
+    memory come or go and changes nothing else.
     """
 
     def __init__(self, function: Function, anywhere: bool):
         self.function = function
-        self.still = False
+        self.still = self.moves = False
         self.name = function.__name__
         self.anywhere = anywhere
         signature = inspect.signature(function)
@@ -116,7 +117,8 @@ class Call:
         """The function for a device, with the status that C gets."""
         function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
         ordinals = self._ordinals
-        change, remember = target.shortcuts.change, target.shortcuts.remember
+        shortcuts = target.shortcuts
+        change, remember = shortcuts.move if self.moves else shortcuts.change, shortcuts.remember
         behind, stem = target.behind, stem_of(name)
 
         def answered(arguments: tuple[int, ...]) -> int:
@@ -187,9 +189,15 @@ class Calls(dict[str, Call]):
         self[function.__name__].still = True
         return function
 
+    def moves(self, function: Function) -> Function:
+        """Say of a registered function that memory comes or goes by it, and nothing else changes."""
+        self[function.__name__].moves = True
+        return function
+
 
 CALLS = Calls()
-call, call_anywhere, also, still = CALLS.call, CALLS.call_anywhere, CALLS.also, CALLS.still
+call, call_anywhere, also = CALLS.call, CALLS.call_anywhere, CALLS.also
+still, moves = CALLS.still, CALLS.moves
 
 
 def put(place: Address, value: int, kind: Any = ctypes.c_uint64) -> None:

@@ -19,6 +19,7 @@ from .calls import (
     Size,
     UInt,
     call,
+    moves,
     put,
     still,
 )
@@ -57,38 +58,45 @@ def either_place(device: VirtualDevice, address: int, size: int) -> int:
 
 
 # ---------------------------------------------------------------------------------------- allocating
+@still
 @call
 def cuMemGetInfo(device: VirtualDevice, free: Address, total: Address) -> None:
     put(free, device.memory.free)
     put(total, device.memory.usable)
 
 
+@moves
 @call
 def cuMemAlloc(device: VirtualDevice, address: Address, size: Size) -> None:
     put(address, device.memory.allocate(size).base)
 
 
+@moves
 @call
 def cuMemFree(device: VirtualDevice, address: Device) -> None:
     if address:
         device.memory.release(address, ("device", "managed"))
 
 
+@moves
 @call
 def cuMemAllocManaged(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
     put(address, device.memory.allocate(size, "managed").base)
 
 
+@moves
 @call
 def cuMemAllocHost(device: VirtualDevice, address: Address, size: Size) -> None:
     put(address, device.memory.allocate(size, "host").base)
 
 
+@moves
 @call
 def cuMemHostAlloc(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
     put(address, device.memory.allocate(size, "host", flags).base)
 
 
+@still
 @call
 def cuMemHostGetFlags(device: VirtualDevice, flags: Address, address: Address) -> None:
     block = device.memory.find(address)
@@ -97,16 +105,19 @@ def cuMemHostGetFlags(device: VirtualDevice, flags: Address, address: Address) -
     put(flags, block.flags, ctypes.c_uint32)
 
 
+@moves
 @call
 def cuMemFreeHost(device: VirtualDevice, address: Address) -> None:
     device.memory.release(address, ("host",))
 
 
+@moves
 @call
 def cuMemHostRegister(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
     device.memory.register(address, size, flags)
 
 
+@moves
 @call
 def cuMemHostUnregister(device: VirtualDevice, address: Address) -> None:
     block = device.memory.find(address)
@@ -115,6 +126,7 @@ def cuMemHostUnregister(device: VirtualDevice, address: Address) -> None:
     device.memory.release(address, ("registered",))
 
 
+@still
 @call
 def cuMemHostGetDevicePointer(device: VirtualDevice, found: Address, address: Address, flags: UInt) -> None:
     if device.memory.find(address) is None:
@@ -122,6 +134,7 @@ def cuMemHostGetDevicePointer(device: VirtualDevice, found: Address, address: Ad
     put(found, address)
 
 
+@still
 @call
 def cuMemGetAddressRange(device: VirtualDevice, base: Address, size: Address, address: Device) -> None:
     block = device.memory.find(address)

@@ -207,6 +207,7 @@ entry:
 compare:
   %slow = call i64 @word(i64 $slow)
   %version = call i64 @word(i64 $version)
+  %layout = call i64 @word(i64 $layout)
   $comparisons
   br i1 %all, label %take, label %leave
 take:
@@ -345,7 +346,7 @@ def module(remembered: Sequence[Remembered]) -> str:
     declarations, set_control, put_back = _CONTROLS.get(platform.machine().lower(), ("", "", ""))
     words = {**NUMBERS, "set_control": set_control, "put_control_back": put_back}
     words |= {"block_count": SLOT["block_count"], "PATIENCE": _PATIENCE, "BEGUN": BEGUN, "STOPPED": STOPPED}
-    same = ("function", "xy", "zx", "yz", "shared", "stream", "thread", "version")
+    same = ("function", "xy", "zx", "yz", "shared", "stream", "thread", "version", "layout")
     launch = Template(_LAUNCH).substitute(words, comparisons=_same("record", same, "slow"))
     parts = [declarations, TABLES]
     parts += [Template(_PARAMETERS).substitute(words), launch, guarding(words)]
@@ -362,7 +363,18 @@ def module(remembered: Sequence[Remembered]) -> str:
 
 def addresses(remembered: Sequence[Remembered]) -> tuple[str, ...]:
     """What `run` tells the addresses of."""
-    own = ("state", "records", "answers", "change", "enter", "leave", "publish", "answer", "interrupted")
+    own = (
+        "state",
+        "records",
+        "answers",
+        "change",
+        "move",
+        "enter",
+        "leave",
+        "publish",
+        "answer",
+        "interrupted",
+    )
     return (*own, "cuLaunchKernel", "cuLaunchKernelEx", *FUNCTIONS, *(one.name for one in remembered))
 
 

@@ -13,6 +13,7 @@ STATE = (
     "busy",  # 1 while a launch runs in machine code, or a table changes
     "slow",  # launches that are under way in Python
     "version",  # grows whenever something changes that answers and records depend on
+    "layout",  # grows whenever memory comes or goes, on which records depend
     "thread",  # pthread_self
     "clock",  # clock_gettime
     "give_way",  # sched_yield
@@ -42,6 +43,7 @@ RECORD = (
     "stream",
     "thread",
     "version",
+    "layout",
     "code",
     "context",  # a worker's words, their contents and size in words
     "context_from",
@@ -134,6 +136,11 @@ define internal void @change() {
   ret void
 }
 
+define internal void @move() {
+  call void @add(i64 $layout, i64 1)
+  ret void
+}
+
 define internal void @enter() {
   call void @add(i64 $slow, i64 1)
   ret void
@@ -180,7 +187,7 @@ define internal void @answer(i64 %number, ptr %from) {
 
 NUMBERS = {
     **RECORD_AT,
-    **STATE_AT,  # both have a thread and a version: code asks for these
+    **STATE_AT,  # both have a thread, a version and a layout: code asks for these
     "record": len(RECORD),
     "answer": ANSWER_WORDS,
     "last_record": RECORDS - 1,

@@ -52,6 +52,7 @@ _MOST = 20_000_000
 _WORD = (1 << 64) - 1
 
 LaunchKey = tuple[int, Dim3, Dim3, int, int]  # function, grid, block, shared memory, stream
+_Seen = tuple[LaunchKey, int, int, int]  # a launch: key, version, layout, thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,10 @@ class Shortcuts:
         self._addresses = dict(zip(names, found, strict=True))
         words = len(STATE) + len(REMEMBERED)
         self._state = (ctypes.c_uint64 * words).from_address(self._addresses["state"])
-        self._change, self.enter, self.leave = map(self._function, ("change", "enter", "leave"))
+        # `change` forgets all, because something changes, `move` launches, because memory comes or goes; both
+        # return when no launch is under way in machine code.
+        self.change, self.move = map(self._function, ("change", "move"))
+        self.enter, self.leave = map(self._function, ("enter", "leave"))
         self._publish, self._answer = self._function("publish"), self._function("answer")
         self._told = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)(self._tell)
         library = ctypes.CDLL(None)
@@ -106,7 +110,7 @@ class Shortcuts:
         self._kept: dict[int, _Kept] = {}
         self._before: dict[int, _Kept] = {}  # what each has replaced: its last launch may be about to fail
         self._putting = threading.Lock()
-        self._seen: dict[int, tuple[LaunchKey, int, int]] = {}  # the last launch: key, version, thread
+        self._seen: dict[int, _Seen] = {}  # the last launches
 
     def _function(self, name: str) -> Callable[..., None]:
         kinds = (ctypes.c_uint64, ctypes.c_uint64) if name in ("publish", "answer") else ()
@@ -130,11 +134,11 @@ class Shortcuts:
     def _version(self) -> int:
         return self._state[STATE_AT["version"]]
 
-    # ------------------------------------------------------------------------------------ what changes
-    def change(self) -> None:
-        """Forget all, because something changes; returns when no launch is under way in machine code."""
-        self._change()
+    @property
+    def _layout(self) -> int:
+        return self._state[STATE_AT["layout"]]
 
+    # ------------------------------------------------------------------------------------ what changes
     def after_fork(self) -> None:
         """Forget all, and threads that are no more."""
         for name in ("busy", "slow"):
@@ -165,7 +169,8 @@ class Shortcuts:
         mixed = (one * 31 + two) & _WORD
         index = ((mixed ^ mixed >> 9) + number) % ANSWERS
         words = (number + 1, one, two, threading.get_ident(), self._version, value)
-        self._answer(index, ctypes.addressof((ctypes.c_uint64 * ANSWER_WORDS)(*words)))
+        buffer = (ctypes.c_uint64 * ANSWER_WORDS)(*words)  # the name keeps it alive
+        self._answer(index, ctypes.addressof(buffer))
 
     # ------------------------------------------------------------------------------------ launches
     def offer(self, key: LaunchKey, make: Callable[[], Repeatable | None]) -> None:
@@ -174,7 +179,7 @@ class Shortcuts:
         kept = self._kept.get(index)
         if kept is not None and kept.key == key:  # it was put there and came to an end
             kept.launch.replay.spend(1e-9 * self._word(index, "spent"))
-        seen = key, self._version, threading.get_ident()
+        seen = key, self._version, self._layout, threading.get_ident()
         if self._seen.get(index) != seen:
             self._seen[index] = seen
             return
@@ -186,8 +191,8 @@ class Shortcuts:
                 pairs[2 * number], pairs[2 * number + 1] = offset, size | stays
             self._put(index, seen, _Kept(launch, key, next(self._serials), pairs))
 
-    def _put(self, index: int, seen: tuple[LaunchKey, int, int], kept: _Kept) -> None:
-        (function, grid, block, shared, stream), version, thread = seen
+    def _put(self, index: int, seen: _Seen, kept: _Kept) -> None:
+        (function, grid, block, shared, stream), version, layout, thread = seen
         replay = kept.launch.replay
         words = {
             "function": function,
@@ -198,6 +203,7 @@ class Shortcuts:
             "stream": stream,
             "thread": thread,
             "version": version,
+            "layout": layout,
             "code": replay.code.address,
             "context": replay.worker.address,
             "context_from": replay.context.ctypes.data,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -128,6 +129,23 @@ def test_work_needs_a_context(context: Any) -> None:
     assert int(ask(driver.cuCtxGetCurrent)) == 0
     ask(driver.cuCtxPushCurrent, context)
     assert int(ask(driver.cuCtxGetCurrent)) == int(context)
+
+
+def test_known_answers_take_no_python(context: Any) -> None:
+    entered: list[str] = []
+
+    def note(frame: Any, event: str, _: object) -> None:
+        if event == "call":
+            entered.append(frame.f_code.co_name)
+
+    ask(driver.cuCtxGetCurrent)
+    ask(driver.cuMemFree, ask(driver.cuMemAlloc, 16))  # whoever is current stays so
+    sys.setprofile(note)
+    try:
+        status, found = driver.cuCtxGetCurrent()
+    finally:
+        sys.setprofile(None)
+    assert (int(status), int(found), entered) == (0, int(context), [])
 
 
 def test_bytes_come_back() -> None:

@@ -24,6 +24,7 @@ from .gather_scatter import outside_range
 from .prefetch import Prefetch
 from .row_stores import RowStores
 from .sites import DECLARED, Bounds, Site
+from .streaming import RunType
 from .structures import Structure
 from .textures import Requested
 from .tiles import Tiles
@@ -56,6 +57,7 @@ class Access(Unchecked):
         self.masks_boundaries = False  # whether accesses across the end of shared memory are masked
         self.by_segments = False  # whether lanes in a few places far apart have an access for each
         self.uses_streaming = False  # whether some stores do
+        self.runs: set[RunType] = set()  # of which functions store some that begin between lines
         self._spelled = 0  # accesses that are written out lane by lane
         self._segmented = 0  # accesses that are written out place by place
         self.step = 0

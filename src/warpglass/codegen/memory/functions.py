@@ -10,6 +10,7 @@ from .picks import pick_helper
 from .records import NOTHING
 from .row_changes import row_helper
 from .row_store_access import row_store_helper
+from .streaming import between_helper
 from .tile_loads import TileLoads, tile_functions
 
 
@@ -21,6 +22,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(pick_helper(*one, declared, width) for one in sorted(access.picks)),
         *([NOTHING] if access.records else ()),
         *(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters)),
+        *(between_helper(one, declared) for one in sorted(access.runs)),
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
         *(row_helper(row, declared) for row in access.rows.values()),
         *(tile_functions(access, width) if isinstance(access, TileLoads) else ()),

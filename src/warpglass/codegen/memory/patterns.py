@@ -27,7 +27,7 @@ from .segments import (
     worth_it,
 )
 from .sites import Bounds
-from .streaming import fills_lines, load_run, store_streaming
+from .streaming import RunType, fills_lines, load_run, store_streaming
 from .tile_loads import TileLoads
 
 # The widest access that a static pattern is served with: in elements a lane, and in bytes if it is a load.
@@ -369,17 +369,33 @@ class Patterns(TileLoads, IndexedAccess):
 
     def _store_whole(self, site: int, type_: str, value: str, host: str, width: int) -> None:
         """Elements side by side of all lanes."""
+        self.store_run(site, host, RunType(type_, width), [value])
 
-        def store(how: str) -> None:
-            self.builder.store(vector(type_, width), value, host, f", {how}")
+    def store_run(self, site: int, host: str, run: RunType, parts: Sequence[str]) -> None:
+        """A run that all lanes have."""
+        b, whole = self.builder, vector(run.element, run.width)
 
-        self.store_lines(site, host, store, lines=fills_lines(type_, width))
+        def between() -> None:
+            self.runs.add(run)
+            b.call("void", run.function, [("ptr", host), *((whole, part) for part in parts)])
 
-    def store_lines(self, site: int, host: str, store: Callable[[str], None], *, lines: bool) -> None:
+        lines = fills_lines(run.element, run.width)
+        way = between if run.long else None
+        self.store_lines(site, host, lambda how: run.store(b, parts, host, how), lines=lines, between=way)
+
+    def store_lines(
+        self,
+        site: int,
+        host: str,
+        store: Callable[[str], None],
+        *,
+        lines: bool,
+        between: Callable[[], object] | None = None,
+    ) -> None:
         """What all lanes have, past the caches if the step may and they are whole `lines`."""
         if self.step in self.streaming and self.sites[site].space != "shared" and lines:
             self.uses_streaming = True
             finder = self.finders.get(self.step, site)  # it knows how large the array is
-            store_streaming(self.builder, finder, host, store)
+            store_streaming(self.builder, finder, host, store, between)
         else:
             store("align 1")

@@ -9,7 +9,7 @@ from ..values.value import Offsets, Value
 from .chosen import ChosenLoads
 from .interleave import deinterleave, interleave
 from .sites import Bounds
-from .streaming import fills_lines, store_parts
+from .streaming import RunType
 from .structures import Structure
 
 
@@ -112,10 +112,7 @@ class StructureAccess(ChosenLoads):
                 b.masked_store(type_, each, register, b.offset(host, k * each * structure.size), acts)
 
         def store_all() -> None:
-            lines = fills_lines(type_, each)
-            self.store_lines(
-                site, host, lambda how: store_parts(b, type_, registers, host, each, how), lines=lines
-            )
+            self.store_run(site, host, RunType(type_, each, len(registers)), registers)
 
         if any(parts is None for parts in fields):
             store_some()

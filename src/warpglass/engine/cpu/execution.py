@@ -124,17 +124,18 @@ def run(
 def rerun(plan: LaunchPlan, launch: Launch, heap: Heap, parameters: bytes | None) -> float:
     """Run a kept plan again, the pool's lock held; returns seconds. Raises what went wrong.
 
-    `parameters` are the launch's where they are others than the plan's. If the launching thread is a worker
-    and its executable has done nothing else since, buffers hold all but the results of the last run. What
+    `parameters` are the launch's where they are others than the plan's. If its executable has done nothing
+    else since, buffers hold all but the results of the last run. Where the launching thread is a worker, what
     kept plans have none of is left out: calls of the runtime, grid barriers, an order, observers.
     """
     if launch.alongside is not None:
         return run(plan, launch, heap, parameters=parameters)[0]
     executable = plan.executable
     ready, guarded = executable.ready, not plan.joins and _joins_guarded(plan, launch)
-    fits = ready is not None and ready.plan is plan and not plan.private
-    if ready is None or not fits or not (guarded or plan.joins) or POOL.alongside:
+    if plan.private or not (guarded or plan.joins) or POOL.alongside:
         return run(plan, launch, heap, kept=True, parameters=parameters)[0]
+    if ready is None or ready.plan is not plan:
+        ready = _ready(plan, _prepare(plan, launch, kept=True), kept=True)
     _set_parameters(ready.workers, parameters)
     executable.begin(plan.blocks.start)
     started = time.perf_counter()

@@ -58,6 +58,7 @@ class Guard:
         self._late = self._pressed = self._stale = self._asleep = False
         self._reads: socket.socket | None = None
         self._wakes: socket.socket | None = None
+        self._number = _NOBODY  # of the socket that wakes
         self._main = threading.main_thread().ident
 
     def begin(self, launch: Guarded, timeout: float, long: float) -> bool:
@@ -68,8 +69,7 @@ class Guard:
         """
         if threading.get_ident() != self._main:
             return False
-        wakes = self._wakes or self._start()
-        number = wakes.fileno()
+        wakes, number = self._wakes or self._start(), self._number
         other = signal.set_wakeup_fd(number, warn_on_full_buffer=False)
         if other not in (_NOBODY, number):
             signal.set_wakeup_fd(other)
@@ -96,14 +96,13 @@ class Guard:
 
         Raises KeyboardInterrupt if it has been stopped for that.
         """
-        if self._wakes is not None and threading.get_ident() == self._main:
-            with self._lock:
-                self._launch = None
-            other = signal.set_wakeup_fd(_NOBODY)
-            if other != self._wakes.fileno():
-                signal.set_wakeup_fd(other)
-            if self._pressed:
-                raise KeyboardInterrupt
+        with self._lock:
+            self._launch = None
+        other = signal.set_wakeup_fd(_NOBODY)
+        if other != self._number:
+            signal.set_wakeup_fd(other)
+        if self._pressed:
+            raise KeyboardInterrupt
         return self._late
 
     def abandon(self) -> None:
@@ -112,14 +111,15 @@ class Guard:
         The signal that has raised it may not be heard yet, and is not to end the next launch.
         """
         self._pressed, self._stale = False, True
-        self.end()
+        if self._wakes is not None and threading.get_ident() == self._main:
+            self.end()
 
     def _start(self) -> socket.socket:
         reads, wakes = socket.socketpair()
         reads.setblocking(False)
         wakes.setblocking(False)
         threading.Thread(target=self._serve, args=(reads,), name="warpglass-guard", daemon=True).start()
-        self._reads, self._wakes = reads, wakes
+        self._reads, self._wakes, self._number = reads, wakes, wakes.fileno()
         return wakes
 
     def _serve(self, reads: socket.socket) -> None:

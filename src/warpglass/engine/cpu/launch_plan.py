@@ -54,7 +54,7 @@ _MOST_WATCHED = 256
 # Sums that a block may leave for its end: with their addresses they stay in the caches.
 _MOST_DEFERRED = 1 << 14
 # PlanCache that a device remembers; the oldest goes first.
-_PLANS = 256
+_PLANS = 1024
 # Numbers that have come twice in a row, of launches that differ in numbers: more than there are versions.
 _REPEATED = 64
 _DOUBLE = struct.Struct("d")
@@ -104,6 +104,17 @@ class LaunchPlan:
     def beside(self) -> LaunchPlan:
         """The same with buffers of its own, for a launch that is made while this one's are in use."""
         return replace(self, executable=self.executable.free(), system=self.system.again())
+
+    def apart(self) -> LaunchPlan:
+        """The same with buffers that other plans leave alone, if it has come on theirs.
+
+        Two launches that take turns, as steps from one array to another and back, fill them in once each.
+        """
+        ready = self.executable.ready
+        if ready is None or ready.plan is self:
+            return self
+        other = self.executable.other(self.count * self.worker_bytes)
+        return self if other is self.executable else replace(self, executable=other)
 
     @property
     def left(self) -> range | None:
@@ -211,7 +222,7 @@ def _taken_at_once(blocks: int, workers: int, together: int, rehearsed: bool) ->
     return -(-max(1, min(most, blocks // shares)) // together) * together
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Kept:
     """A plan, and what must still be so for it to hold.
 
@@ -227,8 +238,9 @@ class _Kept:
     @property
     def holds(self) -> bool:
         """Whether it follows from what is known now."""
-        as_hot = self.general.tiers.hot == self.hot
-        return as_hot and self.plan.known == self.plan.executable.experience.known
+        now = self.plan.executable.experience
+        known = now.workers, now.changes, now.long  # as `known`, without a call
+        return self.general.tiers.hot == self.hot and self.plan.known == known
 
 
 @dataclass(slots=True)
@@ -283,7 +295,10 @@ class PlanCache:
             kept = None
         if kept is None:
             return key, *self._find_lasting(launch, key)
-        return (key, kept.plan, kept.parameters) if self._heap.unused else (key, None, None)
+        if not self._heap.unused:
+            return key, None, None
+        kept.plan = kept.plan.apart()
+        return key, kept.plan, kept.parameters
 
     def latest(self, launch: Launch) -> LaunchPlan | None:
         """The plan that a launch has just been run by, if it is kept."""
@@ -305,10 +320,11 @@ class PlanCache:
         if found is None or not self._heap.unused or not found.kept.holds:
             _settings()
             return None, None
-        plan, general = found.kept.plan, found.kept.general
         parameters = found.parameters(launch)
         if parameters is None:
             return None, None
+        plan, general = found.kept.plan.apart(), found.kept.general
+        found.kept.plan = plan
         repeats, found.latest = numbers == found.latest, numbers
         if repeats and len(found.repeated) < _REPEATED:
             found.repeated.add(numbers)

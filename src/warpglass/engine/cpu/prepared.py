@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache, partial
+from itertools import count
 
 from ... import ptx
 from ...codegen import (
@@ -49,6 +50,9 @@ _LONGEST = 1 << 20
 _MOST_LINES, _FEW_STEPS = 8_000, 300
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
+# How many kept plans have buffers of their own, the bytes of these, and how many times others come on buffers
+# that are taken until one gets those that were given longest ago: its launches may be over.
+_MOST_ALIKE, _ALIKE, _COME = 8, 8 << 20, 64
 
 # What code is compiled for: block shape, class of grids, structural parameters with their values, what
 # watches it, and the clusters in blocks.
@@ -101,7 +105,8 @@ class Executable:
         self.ready: Ready | None = None  # the workers as a kept plan has them filled in
         self.busy = False  # a launch uses the buffers while others are made
         self._superseded = False
-        self._twins: list[Executable] = []
+        self._alike = [self]  # those with the same code, and buffers of their own
+        self._come = count(1)
         self.tiers = Tiers(prepared.entry, generated, self._retire, tier, small=small, apart=apart)
         self._threads = self.shape.thread_table_aligned()
         self._parameters = prepared.binder.layout.size
@@ -130,24 +135,37 @@ class Executable:
 
     def supersede(self) -> None:
         """There is better code, which workers are to leave the blocks to that they have not taken yet."""
-        for one in (self, *self._twins):
+        for one in self._alike:
             one._superseded = True
         self._retire()
 
     def _retire(self) -> None:
         """Have all workers look for better code between two blocks."""
-        for one in (self, *self._twins):
+        for one in self._alike:
             one.control.retire()
 
     def free(self) -> Executable:
         """The same code with buffers that no launch uses: this, or a twin of it."""
-        found = next((one for one in (self, *self._twins) if not one.busy), None)
-        if found is None:
-            found = copy(self)
-            found.control, found.busy = Control(), False
-            found._workers, found._leaving, found._clusters, found.ready = [], [], [], None
-            self._twins.append(found)
-        return found
+        return next((one for one in self._alike if not one.busy), None) or self._twin()
+
+    def other(self, size: int) -> Executable:
+        """The same code for a plan that has come on buffers that are taken; it needs `size` bytes of them.
+
+        With other buffers, or with these if there are as many as may be.
+        """
+        if len(self._alike) < min(_MOST_ALIKE, _ALIKE // max(1, size)):
+            return self._twin()
+        if next(self._come) % _COME:
+            return self
+        self._alike.append(self._alike.pop(0))
+        return self._alike[-1]
+
+    def _twin(self) -> Executable:
+        twin = copy(self)
+        twin.control, twin.busy = Control(), False
+        twin._workers, twin._leaving, twin._clusters, twin.ready = [], [], [], None
+        self._alike.append(twin)
+        return twin
 
     def residents(self, blocks: int) -> list[Worker]:
         """A worker for each block of a cooperative grid, all of which are under way at once."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...codegen.context import WORDS
+from ...codegen.context import OK, WORDS
 from .crew import Native
 from .tiers import Tiers
 from .worker import Worker
@@ -24,17 +24,20 @@ class Ready:
         self.workers = workers
         self._tiers = tiers
         table = np.array([(worker.address, worker.keep_filling()) for worker in workers], np.int64)
-        self.native = Native(tiers.newest, table.ctypes.data, len(WORDS), self._go_on, table)
+
+        def go_on(number: int, code: int) -> int:  # no method: this would keep itself alive
+            return tiers.go_on(workers[number], code)
+
+        self.native = Native(tiers.newest, table.ctypes.data, len(WORDS), go_on, table)
 
     def run(self, number: int) -> int:
         """Run a worker's blocks; returns what it has ended with."""
         worker = self.workers[number]
         worker.refill()
-        worker.code = code = self._tiers.run(worker)
+        machine = self._tiers.newest()  # the name keeps it alive
+        code = machine.run(worker.address)
+        worker.code = code = code if code == OK else self._tiers.go_on(worker, code)
         return code
-
-    def _go_on(self, number: int, code: int) -> int:
-        return self._tiers.go_on(self.workers[number], code)
 
     def note(self, codes: Sequence[int]) -> None:
         """Note what the workers have ended with."""

@@ -126,15 +126,14 @@ class Tiers:
         self._machine: MachineCode = load_object(
             found or _OBJECTS.get(self._key(self.tier)) or self._compile(self.tier)
         )
+        self.frugal = self._is_frugal()  # whether the code has room on any thread's stack
 
     @property
     def length(self) -> int:
         """Characters of quick code's IR."""
         return self._generated.length
 
-    @property
-    def frugal(self) -> bool:
-        """Whether the code has room on any thread's stack."""
+    def _is_frugal(self) -> bool:
         return self.length <= _LONGEST_JOINED.get(self.tier, 0)
 
     def require(self) -> None:
@@ -167,6 +166,7 @@ class Tiers:
             with self._lock:
                 if self._waiting is not None:
                     self._machine, self.tier = load_object(self._waiting), OPTIMISED
+                    self.frugal = self._is_frugal()
                     self._waiting = None
         return self._machine
 

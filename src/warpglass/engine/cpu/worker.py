@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...codegen import BlockShape, KernelCode
+from ...codegen import BlockShape, KernelCode, stream_bytes
 from ...codegen.context import (
     BARRIER_WORDS,
     BARRIERS,
@@ -38,11 +38,6 @@ _CONTEXT = struct.Struct(f"={len(WORDS)}q")
 # Words of Control: those that are written while workers run are on cache lines of their own.
 _NEXT, _STOP, _RETIRE, _NEVER, _ALWAYS, _CREW, _LIMIT, _TURN = 0, 16, 17, 18, 19, 20, 32, 48
 _NO_LIMIT = 1 << 62
-# Bytes of an array from which stores to it go past the caches. The last cache's size is no guide: a core of
-# many, or a virtual machine's, has only a part of it. On Sapphire Rapids, whose 300 MB are shared, sums and
-# transposed tiles of 16 to 128 MB take 0.35 to 0.75 of the time past it; at 4 MB whoever reads the array next
-# takes up to 1.25.
-STREAM_BYTES = 16 << 20
 
 
 class Control:
@@ -163,7 +158,7 @@ class Worker:
             number=number,
             crew=control.crew_word,
             give_way=_give_way(),
-            stream_bytes=STREAM_BYTES,
+            stream_bytes=stream_bytes(),
             system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
             fault_site=NOWHERE,
             warp_orders=self._by_number.ctypes.data,

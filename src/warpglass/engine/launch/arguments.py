@@ -174,14 +174,18 @@ class Renumber:
     def values(self, args: Sequence[object]) -> list[Any]:
         """The values of the parameters, integers by their bits; raises ArgumentError."""
         values, masks = self._usual.copy(), self._masks
-        for position, first, value, several in self._places:
-            try:
-                found = (value(args[position]),) if value is not None else several(args[position])
-            except Misfit as problem:
-                raise self._refusal(position, problem) from None
-            for place, one in enumerate(found, first):
-                mask = masks[place]
-                values[place] = one if mask is None else one & mask  # type: ignore[operator]
+        position = 0
+        try:
+            for position, first, value, several in self._places:
+                if value is not None:  # nearly all: a call less is a twentieth of a launch
+                    one, mask = value(args[position]), masks[first]
+                    values[first] = one if mask is None else one & mask  # type: ignore[operator]
+                    continue
+                for place, one in enumerate(several(args[position]), first):
+                    mask = masks[place]
+                    values[place] = one if mask is None else one & mask  # type: ignore[operator]
+        except Misfit as problem:
+            raise self._refusal(position, problem) from None
         return values
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...source.compiled import CType
 from .arrays import ArrayView, Misfit
-from .values import Parameter, Value, converter, describe, integer, structure
+from .values import Parameter, Value, between, converter, describe, structure
 
 # dtype.char by kind and bytes: what an element may be.
 _CHARS = {
@@ -92,7 +92,7 @@ def declared_converter(parameter: Parameter, declared: CType) -> Callable[[objec
     if declared.text == "char":  # its sign is the platform's choice
         high = 255
     word = f"{_article(declared.text)} `{declared.text}`"
-    return lambda value: integer(value, low, high, word)
+    return between(low, high, word)
 
 
 def _aggregate_converter(size: int, declared: CType) -> Callable[[object], Value]:

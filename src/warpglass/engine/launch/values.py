@@ -82,14 +82,25 @@ def converter(parameter: Parameter, dtype: np.dtype[Any] | None) -> Callable[[ob
         return lambda value: _float_bits(value, dtype)
     bits = 8 * parameter.size
     if dtype is not None and dtype.kind == "b":
-        return lambda value: integer(value, 0, 1, "a bool (0 or 1)")
+        return between(0, 1, "a bool (0 or 1)")
     if dtype is not None:
         info = np.iinfo(dtype)
-        return lambda value: integer(value, int(info.min), int(info.max), f"an integer ({dtype})")
+        return between(int(info.min), int(info.max), f"an integer ({dtype})")
     low, high, word = -(1 << (bits - 1)), (1 << bits) - 1, f"an integer of {bits} bits ({parameter.type})"
     if parameter.type in ("b16", "u16"):
         return lambda value: _half_or_integer(value, low, high, word)
-    return lambda value: integer(value, low, high, word)
+    return between(low, high, word)
+
+
+def between(low: int, high: int, word: str) -> Callable[[object], int]:
+    """The function that converts to an integer between two bounds, as `integer` does."""
+
+    def convert(value: object) -> int:
+        if type(value) is int and low <= value <= high:
+            return value
+        return integer(value, low, high, word)
+
+    return convert
 
 
 def integer(value: object, low: int, high: int, word: str) -> int:
