@@ -90,7 +90,7 @@ def test_a_counter_beside_the_index_bounds_it() -> None:
 
 
 def test_a_counter_with_one_number_left_bounds_the_index() -> None:
-    """Of one or two trips the second is the last: what is left of the counter behind the first is a constant."""
+    """Of one or two trips: what is left of the counter behind the first is a constant."""
     body = """
       mov.u32 %r2, %tid.x;
       and.b32 %r3, %r2, 1;
