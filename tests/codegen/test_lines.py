@@ -13,7 +13,11 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
+from warpglass.codegen import BlockShape, Promises
+from warpglass.codegen.passes import with_kinds
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
+from warpglass.source.compiled import Compiled
 
 Words = np.ndarray
 
@@ -187,3 +191,50 @@ def test_a_partner_outside_is_reported(engine: str) -> None:
         with pytest.raises(KernelFault, match=r"x\[104\].*thread \(64, 0, 0\)"):
             wg.run(wg.compile(source, "k"), 1, 66, (x,), device="cpu")
         wg.reset()
+
+
+REVERSED = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 data, .param .u64 out)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, 63;
+  mov.u32 %r3, 0;
+again:
+  sub.s32 %r4, %r2, %r1;
+  cvt.s64.s32 %rd3, %r4;
+  shl.b64 %rd4, %rd3, 2;
+  add.s64 %rd5, %rd1, %rd4;
+  ld.global.u32 %r5, [%rd5];
+  mad.lo.u32 %r3, %r3, 3, %r5;
+  add.s32 %r2, %r2, 1;
+  setp.ne.s32 %p1, %r2, 75;
+  @%p1 bra again;
+  mul.wide.u32 %rd6, %r1, 4;
+  add.s64 %rd7, %rd2, %rd6;
+  st.global.u32 [%rd7], %r3;
+  ret;
+}
+"""
+
+
+def test_a_known_first_round_has_the_form_of_the_others() -> None:
+    """Lanes of x[63 - t] are known, those of later rounds are a scalar minus the thread's number."""
+    made = prepare(Compiled(REVERSED, "k", "k", "ptx"))
+    promises = Promises((1, 1, 1), {}, exact=True)
+    version = with_kinds(made.program, BlockShape((64, 1, 1), 0), made.symbols, promises)
+    assert version.inference.offsets("%rd5") == tuple(-4 * lane for lane in range(32))
+    x, y = np.arange(1, 200, dtype=np.uint32), np.zeros(64, np.uint32)
+    for engine in CPU_ENGINES:
+        run_ptx(REVERSED, 1, 64, (x, y), engine=engine)
+        expected = np.zeros(64, np.uint32)
+        for first in range(63, 75):
+            expected = expected * 3 + x[first - np.arange(64)]
+        np.testing.assert_array_equal(y, expected)

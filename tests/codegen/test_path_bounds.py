@@ -89,6 +89,23 @@ def test_a_counter_beside_the_index_bounds_it() -> None:
     assert bounds(body, "%r4") == [(-1, -1)]
 
 
+def test_a_counter_with_one_number_left_bounds_the_index() -> None:
+    """Of one or two trips: what is left of the counter behind the first is a constant."""
+    body = """
+      mov.u32 %r2, %tid.x;
+      and.b32 %r3, %r2, 1;
+      add.s32 %r3, %r3, 1;
+      and.b32 %r1, %r2, 31;
+    LOOP:
+      add.s32 %r4, %r1, 0;
+      add.s32 %r1, %r1, 256;
+      add.s32 %r3, %r3, -1;
+      setp.ne.s32 %p1, %r3, 0;
+      @%p1 bra LOOP;
+    """
+    assert bounds(body, "%r4") == [(0, 256 + 31)]
+
+
 def test_an_unrolled_loop_knows_its_remainder() -> None:
     """Of four trips at a time only the last may be the last: the number left is 3 modulo 4."""
     trip = "setp.gt.s32 %p{k}, %r3, 0; selp.b32 %r4, -1, 0, %p{k}; add.s32 %r3, %r3, %r4;"

@@ -12,7 +12,7 @@ from warpglass.codegen.machine import jit
 from warpglass.codegen.memory.segments import find_segments, find_singles
 from warpglass.errors import KernelFault
 
-# Lane x + width * y moves the element y * 640 + scale * x, but only lanes below a number.
+# Lane x + width * y moves the element y * pitch + scale * x, but only lanes below a number.
 TEXT = """
     ld.param.u64 %rd1, [x];
     ld.param.u64 %rd2, [y];
@@ -24,7 +24,7 @@ TEXT = """
     setp.ge.u32 %p1, %r4, %r1;
     @%p1 bra out;
     mul.lo.u32 %r5, %r2, {scale};
-    mad.lo.u32 %r5, %r3, 640, %r5;
+    mad.lo.u32 %r5, %r3, {pitch}, %r5;
     mul.wide.u32 %rd3, %r5, {size};
     add.u64 %rd1, %rd1, %rd3;
     add.u64 %rd2, %rd2, %rd3;
@@ -38,27 +38,30 @@ TYPES = {"u8": ("%rs1", np.uint8), "u32": ("%r9", np.uint32), "f64": ("%fd1", np
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("type_", TYPES)
-@pytest.mark.parametrize(("width", "scale"), [(16, 1), (4, 1), (8, 3), (1, 1)])
-def test_rows_of_a_warp(engine: str, type_: str, width: int, scale: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "scale", "pitch"),
+    [(16, 1, 640), (4, 1, 640), (8, 3, 640), (1, 1, 640), (16, 1, 20), (8, 1, 10)],
+)
+def test_rows_of_a_warp(engine: str, type_: str, width: int, scale: int, pitch: int) -> None:
     value, dtype = TYPES[type_]
     text = kernel(
-        TEXT.format(type=type_, value=value, size=np.dtype(dtype).itemsize, scale=scale),
+        TEXT.format(type=type_, value=value, size=np.dtype(dtype).itemsize, scale=scale, pitch=pitch),
         "u64 x, u64 y, u32 lanes",
     )
     rows = 64 // width
-    x = np.random.default_rng(3).integers(1, 200, rows * 640 + 32).astype(dtype)
+    x = np.random.default_rng(3).integers(1, 200, rows * pitch + 32).astype(dtype)
     for lanes in (64, 45):
         y = np.zeros_like(x)
         run_ptx(text, 1, (width, rows), (x, y, np.uint32(lanes)), engine=engine)
         expected = np.zeros_like(x)
-        places = [lane // width * 640 + lane % width * scale for lane in range(lanes)]
+        places = [lane // width * pitch + lane % width * scale for lane in range(lanes)]
         expected[places] = x[places]
         np.testing.assert_array_equal(y, expected)
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 def test_a_row_outside_is_found(engine: str) -> None:
-    text = kernel(TEXT.format(type="u32", value="%r9", size=4, scale=1), "u64 x, u64 y, u32 lanes")
+    text = kernel(TEXT.format(type="u32", value="%r9", size=4, scale=1, pitch=640), "u64 x, u64 y, u32 lanes")
     x = np.zeros(640 + 16, np.uint32)
     run_ptx(text, 1, (16, 2), (x, x, np.uint32(32)), engine=engine)
     with pytest.raises(KernelFault) as caught:
@@ -101,6 +104,16 @@ def test_what_clusters_are() -> None:
     assert find_segments([*range(16), *range(640, 656)]) is not None
     assert find_segments(range(0, 32 * 100, 100)) is None  # too many
     assert find_segments(range(64)) is None  # too wide
+
+
+def test_rows_close_together_have_a_register_each_where_that_is_less() -> None:
+    """Of two rows of a tile with a border, as of 20 elements for 16; not of one element in two."""
+    rows = [*range(16), *range(20, 36)]
+    assert [(one.start, one.width) for one in find_segments(rows, 16) or ()] == [(0, 16), (20, 16)]
+    assert find_segments(rows) is None
+    assert [one.width for one in find_segments(range(0, 32, 2), 16) or ()] == [32]
+    eights = [8 * row + column for row in range(0, 6, 2) for column in range(6)]
+    assert find_segments(eights, 16) == find_segments(eights)
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)

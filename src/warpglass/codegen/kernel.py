@@ -101,6 +101,7 @@ def _emit(version: Version) -> KernelCode:
     scheduling = WarpScheduling(
         header=warp.header,
         stride=warp.header + -(-registers.frame_size // 64) * 64,
+        clears=bool(warp.header) and warp.reads_unwritten,
         first_yield=warp.dispatch.first_yield,
         local=program.local.size,
         resumes=warp.dispatch.resumes,

@@ -7,6 +7,7 @@ are kept in the warp's frame.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ..isa.types import BITS, LLVM_TYPE
@@ -38,6 +39,10 @@ class Registers:
         self.kinds = kinds
         self.used: dict[Part, str] = {}  # part of a register -> home
         self._frame: dict[Part, int] = {}
+        self._restored: Mapping[str, frozenset[int]] = {}  # where registers are that share slots of the frame
+        self._slots: defaultdict[int, dict[int, set[int]]] = defaultdict(
+            dict
+        )  # by bytes: where all in it are
         self._fresh: dict[str, Value] = {}  # what this basic block has written
         self._live: frozenset[str] = frozenset()  # registers that are read after it
         self.frame_size = 0
@@ -160,6 +165,17 @@ class Registers:
         return self._load((name, ""), self.home((name, "")))
 
     # ------------------------------------------------------------------------------------ frames
+    def share_frame(self, restored: Mapping[int, frozenset[str]]) -> None:
+        """Let registers that no place restores together share a slot of the frame.
+
+        `restored` are the registers by places: where one is not restored, its slot is free.
+        """
+        places: defaultdict[str, set[int]] = defaultdict(set)
+        for place, names in restored.items():
+            for name in names:
+                places[name].add(place)
+        self._restored = {name: frozenset(own) for name, own in places.items()}
+
     def save(self, names: Iterable[str], mask: str | None = None) -> None:
         """Keep registers in the warp's frame; only the lanes of `mask` if others wait there already."""
         for part in self._kept(names):
@@ -179,11 +195,21 @@ class Registers:
 
     def _place(self, part: Part) -> str:
         if part not in self._frame:
-            size = self._bytes(part)
-            self.frame_size = -(-self.frame_size // size) * size
-            self._frame[part] = self.frame_size
-            self.frame_size += size
+            self._frame[part] = self._slot(self._bytes(part), self._restored.get(part[0], frozenset()))
         return self.builder.offset("%frame", self._frame[part])
+
+    def _slot(self, size: int, restored: frozenset[int]) -> int:
+        """A slot for what is restored at some places, its own if these are not known."""
+        slots = self._slots[size]
+        for place, others in slots.items():
+            if restored and others.isdisjoint(restored):
+                others |= restored
+                return place
+        place = -(-self.frame_size // size) * size
+        self.frame_size = place + size
+        if restored:
+            slots[place] = set(restored)
+        return place
 
     # ------------------------------------------------------------------------------------ storage
     def _vector_predicate(self, part: Part) -> bool:

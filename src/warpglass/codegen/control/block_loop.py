@@ -28,16 +28,17 @@ from .turns import end_early, leave_if_spare, pass_turn
 class WarpScheduling:
     """What the loop must know of a warp function.
 
-    `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame;
-    `first_yield` is the least state that means a warp has only yielded; `local` are the bytes of local
-    memory a thread; `resumes` is the number of states in which warps wait at a barrier; `named` says whether
-    barriers have ids, `turns` whether blocks take turns, `defers` whether they may leave sums for their ends,
-    `any_order` whether the engine gives the order of blocks and warps, `flushes` whether the host is to flush
-    subnormal numbers.
+    `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame; `clears`
+    says whether frames have to be zero where a block begins; `first_yield` is the least state that means a
+    warp has only yielded; `local` are the bytes of local memory a thread; `resumes` is the number of states
+    in which warps wait at a barrier; `named` says whether barriers have ids, `turns` whether blocks take
+    turns, `defers` whether they may leave sums for their ends, `any_order` whether the engine gives the order
+    of blocks and warps, `flushes` whether the host is to flush subnormal numbers.
     """
 
     header: int
     stride: int
+    clears: bool
     first_yield: int | None
     local: int
     resumes: int
@@ -179,7 +180,7 @@ clean_block:
   %clock.p = getelementptr i64, ptr %context, i64 {SLOT["clock"]}
   store i64 0, ptr %clock.p
 {_CLEAR_SHARED}
-  {frames if header else ""}
+  {frames if scheduling.clears else ""}
   {local_clear if local else ""}
   {reset}
   br label %{begin}

@@ -74,6 +74,14 @@ class WarpFunction(BlockCode):
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
         self.few_lanes = FewLanesCode(version, self, words)
+        restored = {resume: program.live[resume] for resume in pending.resumes}
+        # Whether all lanes of a warp wait at one place, with all registers that it will go on with.
+        whole = not (pending.divergent_barrier or self._gates.gates or self.dispatch.yields or version.small)
+        if whole:
+            self.registers.share_frame(restored)
+        # Whether a frame has to be zero where a block begins: it may be read before it is written.
+        unwritten = program.live[0] & frozenset[str]().union(*restored.values())
+        self.reads_unwritten = not whole or bool(unwritten)
 
     def emit(self) -> str:
         """The function's IR."""

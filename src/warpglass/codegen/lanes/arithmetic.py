@@ -48,6 +48,7 @@ from .extremes import EXTREMES, extreme
 from .indices import Indices
 from .nans import DelayedNans
 from .narrow import HALVES, WORDS, NarrowVectors
+from .paired_products import PairedProducts
 from .reference import ReferenceLanes
 from .saturation import SATURATING, saturated
 from .tables import looked_up
@@ -77,8 +78,9 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         self.nans = DelayedNans(self)
         self.narrow = NarrowVectors(self, WORDS)
         # Halves are of no use where the words of all lanes fit one register.
-        several = self.width * 4 > vector_bytes()
-        self._narrowings = (self.narrow, NarrowVectors(self, HALVES)) if several else (self.narrow,)
+        several, halves = self.width * 4 > vector_bytes(), NarrowVectors(self, HALVES)
+        self._narrowings = (self.narrow, halves) if several else (self.narrow,)
+        self.pairs = PairedProducts(self, halves)
         self.indices = Indices(self)
         self.choices = Choices(self)
         self.bytes = WordBytes(self)
@@ -181,6 +183,8 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
                 self.nans.note(name, result, operands)
             elif result.type == "i64":
                 self.indices.note(result, name, operands)
+            elif result.type == "i32":
+                result.ir = self.pairs.note(name, result, operands)
             self.choices.note(result, name, operands, type_)
             self.bytes.note(result, name, operands)
             return result

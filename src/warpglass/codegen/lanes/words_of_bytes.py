@@ -12,7 +12,7 @@ from ..values.value import Value
 if TYPE_CHECKING:
     from .arithmetic import FastArithmetic
 
-_WORDS = 16  # of a register of AVX-512
+WORDS_OF_A_REGISTER = 16  # of AVX-512
 _SIGNS = f"splat (i32 {-0x7F7F7F80})"  # the highest bit of each byte
 
 
@@ -24,7 +24,7 @@ def dot_of_bytes(
         a, b = b, a  # what is subtracted is then the same in all lanes, if one is
     if a_signed and not b_signed:
         a, b, a_signed, b_signed = b, a, b_signed, a_signed
-    by_instruction = multiplies_bytes() and lanes.builder.width % _WORDS == 0
+    by_instruction = multiplies_bytes() and lanes.builder.width % WORDS_OF_A_REGISTER == 0
     given = [lanes.as_vector(one).ir for one in (onto, a, b)]
     emit = _by_instruction if by_instruction else _by_halves
     return Value("i32", emit(lanes.builder, *given, a_signed=a_signed, b_signed=b_signed))
@@ -49,39 +49,44 @@ _ALIKE = ("zeroinitializer", _SIGNS)  # constants of any number of lanes
 
 def _by_registers(b: Builder, name: str, *operands: str) -> str:
     """An instruction on registers of words, for all lanes."""
-    one = f"<{_WORDS} x i32>"
+    one = f"<{WORDS_OF_A_REGISTER} x i32>"
     parts: list[str] = []
-    for first in range(0, b.width, _WORDS):
-        own = range(first, first + _WORDS)
+    for first in range(0, b.width, WORDS_OF_A_REGISTER):
+        own = range(first, first + WORDS_OF_A_REGISTER)
         args = [(one, text if text in _ALIKE else b.shuffle("i32", b.width, text, own)) for text in operands]
         parts.append(b.call(one, name, args))
-    return b.joined("i32", parts, _WORDS)
+    return b.joined("i32", parts, WORDS_OF_A_REGISTER)
 
 
 def dot_of_halves(lanes: FastArithmetic, onto: Value, a: Value, b: Value) -> Value | None:
     """The products of two words' halves added to a word, where there is an instruction for that."""
-    if not multiplies_bytes() or lanes.builder.width % _WORDS:
+    if not multiplies_bytes() or lanes.builder.width % WORDS_OF_A_REGISTER:
         return None
     given = [lanes.as_vector(one).ir for one in (onto, a, b)]
-    return Value("i32", _by_registers(lanes.builder, "llvm.x86.avx512.vpdpwssd.512", *given))
+    return Value("i32", dot_of_ordered_halves(lanes.builder, *given))
+
+
+def dot_of_ordered_halves(b: Builder, onto: str, one: str, two: str) -> str:
+    """The same by that instruction, of vectors of words in any order."""
+    return _by_registers(b, "llvm.x86.avx512.vpdpwssd.512", onto, one, two)
 
 
 def windows_of_bits(lanes: FastArithmetic, a: Value, starts: Sequence[int]) -> Value | None:
     """Words of the eight bits from each of four places on, where there is an instruction for that."""
     builder = lanes.builder
-    if a.offsets is not None or not picks_bits() or builder.width % _WORDS:
+    if a.offsets is not None or not picks_bits() or builder.width % WORDS_OF_A_REGISTER:
         return None
     # It picks bits of pairs of words.
-    places = [start + 32 * (word % 2) for word in range(_WORDS) for start in starts]
-    bytes_, one = f"<{4 * _WORDS} x i8>", f"<{_WORDS} x i32>"
+    places = [start + 32 * (word % 2) for word in range(WORDS_OF_A_REGISTER) for start in starts]
+    bytes_, one = f"<{4 * WORDS_OF_A_REGISTER} x i8>", f"<{WORDS_OF_A_REGISTER} x i32>"
     parts: list[str] = []
-    for first in range(0, builder.width, _WORDS):
-        own = builder.shuffle("i32", builder.width, a.ir, range(first, first + _WORDS))
+    for first in range(0, builder.width, WORDS_OF_A_REGISTER):
+        own = builder.shuffle("i32", builder.width, a.ir, range(first, first + WORDS_OF_A_REGISTER))
         words = builder.value(f"bitcast {one} {own} to {bytes_}")
         args = [(bytes_, constant_vector("i8", places)), (bytes_, words)]
         found = builder.call(bytes_, "llvm.x86.avx512.pmultishift.qb.512", args)
         parts.append(builder.value(f"bitcast {bytes_} {found} to {one}"))
-    return Value("i32", builder.joined("i32", parts, _WORDS))
+    return Value("i32", builder.joined("i32", parts, WORDS_OF_A_REGISTER))
 
 
 def _by_halves(b: Builder, onto: str, one: str, two: str, a_signed: bool, b_signed: bool) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..values.choice import Choice
-from .any_form import AnyForm
 from .indexed import Indexed, either
+from .small_tables import SmallTables
 
 
-class ChosenLoads(AnyForm):
+class ChosenLoads(SmallTables):
     """Emits them: a run for each alternative, and a selection."""
 
     def load_chosen(

@@ -18,6 +18,7 @@ from .indexed import IndexedAccess
 from .prefetch import emit_prefetch
 from .segments import (
     Segment,
+    elements_of_a_register,
     find_segments,
     find_singles,
     load_each,
@@ -217,7 +218,8 @@ class Patterns(TileLoads, IndexedAccess):
                 for own, of_one in zip(singles, elements, strict=True)
             ]
         far = span > SPAN * b.width
-        segments = find_segments([e for of_one in elements for e in of_one])
+        each = elements_of_a_register(type_)
+        segments = find_segments([e for of_one in elements for e in of_one], each)
         if segments and worth_it(segments, type_, span, SPAN * b.width) and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
@@ -284,7 +286,8 @@ class Patterns(TileLoads, IndexedAccess):
             self._store_run(site, type_, values[0], self._host(low, bounds), mask, b.width)
             return
         apart = len(set(places)) == b.width
-        segments = find_segments(places) if count == 1 and apart else None
+        each = elements_of_a_register(type_)
+        segments = find_segments(places, each) if count == 1 and apart else None
         if segments and worth_it(segments, type_, span, most) and self.spells_segments():
             self._store_segments(site, self._host(low, bounds), type_, segments, places, values[0], mask)
             return

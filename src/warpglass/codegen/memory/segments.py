@@ -31,27 +31,49 @@ class Segment:
         return len(self.present) == self.width
 
 
-def find_segments(elements: Sequence[int]) -> list[Segment] | None:
-    """The segments of the elements that a pattern has; None if they are too many or too wide."""
-    groups: list[list[int]] = []
-    for element in sorted(set(elements)):
-        if groups and element - groups[-1][-1] <= _GAP:
-            groups[-1].append(element)
-        else:
-            groups.append([element])
+def find_segments(elements: Sequence[int], each: int = 0) -> list[Segment] | None:
+    """The segments of the elements that a pattern has; None if they are too many or too wide.
+
+    If `each` elements fill a register, rows that lie close together, as those of a tile with a border, have
+    one apiece where that takes fewer registers.
+    """
     found: list[Segment] = []
-    for group in groups:
-        width = 1 << (group[-1] - group[0]).bit_length()
-        found.append(Segment(group[0], width, frozenset(element - group[0] for element in group)))
+    for group in _runs(sorted(set(elements)), _GAP):
+        whole, rows = [_segment(group)], [_segment(run) for run in _runs(group, 1)]
+        found += rows if each and _registers(rows, each) < _registers(whole, each) else whole
     return found if len(found) <= _MOST and all(one.width <= _WIDEST for one in found) else None
+
+
+def _runs(elements: Sequence[int], gap: int) -> list[list[int]]:
+    """Ascending elements, apart where they are further from each other than a gap."""
+    runs: list[list[int]] = []
+    for element in elements:
+        if runs and element - runs[-1][-1] <= gap:
+            runs[-1].append(element)
+        else:
+            runs.append([element])
+    return runs
+
+
+def _segment(run: Sequence[int]) -> Segment:
+    width = 1 << (run[-1] - run[0]).bit_length()
+    return Segment(run[0], width, frozenset(element - run[0] for element in run))
+
+
+def _registers(segments: Sequence[Segment], each: int) -> int:
+    """How many registers segments take, each so many elements."""
+    return sum(-(-one.width // each) for one in segments)
 
 
 def worth_it(segments: Sequence[Segment], type_: str, span: int, most: int) -> bool:
     """Whether segments take fewer registers than one access of their whole span, of up to `most` elements."""
-    size = BITS[type_] // 8
-    whole = 1 << (span - 1).bit_length()
-    own = sum(-(-one.width * size // vector_bytes()) for one in segments)
-    return span > most or own < -(-whole * size // vector_bytes())
+    each, whole = elements_of_a_register(type_), 1 << (span - 1).bit_length()
+    return span > most or _registers(segments, each) < -(-whole // each)
+
+
+def elements_of_a_register(type_: str) -> int:
+    """How many elements of a type the processor's widest register holds."""
+    return 8 * vector_bytes() // BITS[type_]
 
 
 def find_singles(vectors: Sequence[Sequence[int]]) -> list[list[Segment]] | None:

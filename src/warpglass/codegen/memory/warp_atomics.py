@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from ...isa.lanes import Update
 from ...isa.types import BITS
 from ..builder import Builder, constant_vector, suffix, vector
+from ..context import SLOT
 from ..values.value import Value, literal
 from .atomic_forms import Atomic, RowChange
 from .boundary import BoundaryAccess
@@ -52,7 +53,7 @@ class WarpAtomics(BoundaryAccess):
 
         def quick() -> list[str]:
             before, total = self._combine(operation, value, whole, mask)
-            old = _change(b, operation, type_, self._host(address, bounds), total, self._own(site))
+            old = self._change(operation, type_, self._host(address, bounds), total, self._own(site))
             return [_apply(b, operation, type_, b.splat(type_, old), before, b.width)]
 
         def careful() -> tuple[list[str], str]:
@@ -65,6 +66,23 @@ class WarpAtomics(BoundaryAccess):
         b.jump(done)
         b.place(done)
         return b.phi(b.vector(type_), ("zeroinitializer", start), (found, join))
+
+    def _change(self, operation: str, type_: str, place: str, operand: str, own: bool) -> str:
+        """Change one element, that nobody else comes to, or nobody where one thread runs; the old one."""
+        b = self.builder
+        if own:
+            return _changed_alone(b, operation, type_, place, operand)
+        alone = b.load("i64", b.offset("%context", 8 * SLOT["alone"]))
+        undisturbed, together, done = b.label("alone"), b.label("together"), b.label("replaced")
+        b.branch(b.value(f"icmp ne i64 {alone}, 0"), undisturbed, together)
+        b.place(undisturbed)
+        read = _changed_alone(b, operation, type_, place, operand)
+        b.jump(done)
+        b.place(together)
+        exchanged = b.value(f"atomicrmw {operation} ptr {place}, {type_} {operand} seq_cst")
+        b.jump(done)
+        b.place(done)
+        return b.phi(type_, (read, undisturbed), (exchanged, together))
 
     def _combine(self, operation: str, value: Value, whole: str, mask: str) -> tuple[str, str]:
         """The operands of the lanes before each lane, as a vector, and of all lanes, combined."""
@@ -170,10 +188,8 @@ def _apply(b: Builder, operation: str, type_: str, one: str, two: str, lanes: in
     return b.value(f"{instruction} {whole} {one}, {two}")
 
 
-def _change(b: Builder, operation: str, type_: str, place: str, operand: str, own: bool) -> str:
-    """Change one element; returns the old one."""
-    if not own:
-        return b.value(f"atomicrmw {operation} ptr {place}, {type_} {operand} seq_cst")
+def _changed_alone(b: Builder, operation: str, type_: str, place: str, operand: str) -> str:
+    """Change one element that nobody else comes to; returns the old one."""
     old = b.load(type_, place, ", align 1")
     b.store(type_, changed(b, operation, type_, old, operand), place, ", align 1")
     return old

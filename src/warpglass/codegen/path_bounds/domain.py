@@ -10,7 +10,7 @@ at a known distance from it, and loop variables that move together are seen to d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -45,12 +45,17 @@ class Test:
 
 @dataclass(slots=True, unsafe_hash=True)
 class AbstractInt(Value):
-    """An integer: besides what Value says, its `count` low bits are those of `residue`."""
+    """An integer: besides what Value says, its `count` low bits are those of `residue`.
+
+    `source` is the root and the distance of what has turned out to be a constant, as a test may leave one
+    number: how a loop has changed it is still known.
+    """
 
     count: int = 0
     residue: int = 0
     root: int = -1
     distance: int = 0  # from the root, modulo the width, signed
+    source: tuple[int, int] | None = None
     test: Test | None = None  # of a predicate
 
 
@@ -80,8 +85,10 @@ def make_abstract(
     low, high = low + (residue - low) % (1 << count), high - (high - residue) % (1 << count)
     if low > high:
         return None
+    distance = signed(distance, type_)
     if low == high:
-        return constant(type_, low)
+        found = constant(type_, low)
+        return replace(found, source=(root, distance)) if root > ZERO else found
     none = (low, high) == limits(type_)
     return AbstractInt(
         type_,
@@ -91,7 +98,7 @@ def make_abstract(
         count=count,
         residue=residue,
         root=root,
-        distance=signed(distance, type_),
+        distance=distance,
     )
 
 

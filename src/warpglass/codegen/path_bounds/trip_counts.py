@@ -49,9 +49,10 @@ def _strides(value: AbstractInt, name: str, back: Sequence[State]) -> list[int] 
     found: list[int] = []
     for state in back:
         again = state.get(name)
-        if again is None or again.root != value.root or value.root < 0:
+        root, distance = (again.source or (again.root, again.distance)) if again is not None else (-1, 0)
+        if root != value.root or value.root < 0:
             return None
-        found.append(signed(again.distance - value.distance, value.type))
+        found.append(signed(distance - value.distance, value.type))
     return found
 
 

@@ -126,15 +126,23 @@ def _of_table(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result |
     one, two = table_of(a, shape.warps), table_of(b, shape.warps)
     if one is None or two is None:
         return None
-    return _tabled(a.type, row.table(one, two, BITS[a.type]), shape)
+    like = row.offsets(a, b) if row.offsets is not None else None
+    return _tabled(a.type, row.table(one, two, BITS[a.type]), shape, like)
 
 
-def _tabled(type_: str, table: Table | None, shape: BlockShape) -> Result | None:
-    """Known lanes as a value, if they have a form."""
+def _tabled(type_: str, table: Table | None, shape: BlockShape, like: Offsets | None = None) -> Result | None:
+    """Known lanes as a value, if they have a form: with the offsets `like` those, if that can be.
+
+    They are what the value has where its lanes are not known, as in a loop's later rounds.
+    """
     form = None if table is None else form_of(table, BITS[type_])
     if form is None:
         return None
     line, offsets = form
+    if like is not None and 0 in like and not one_value(offsets):
+        like, distance = wrapped(like, BITS[type_]), offsets[0] - like[0]
+        if all(one - other == distance for one, other in zip(offsets, like, strict=True)):
+            line, offsets = (line[0], (line[1] + distance) % (1 << BITS[type_])), like
     if line[0] == 0 and one_value(offsets):
         return DONE, constant(type_, line[1], shape.width), ()
     return LINE, Value(type_, "", offsets, line=line), ()
@@ -331,7 +339,8 @@ def conversion(operation: str, a: Value, type_: str, shape: BlockShape) -> Resul
         table = table_of(a, shape.warps)
         found = None
         if table is not None:
-            found = _tabled(type_, extend(operation, table, BITS[a.type], BITS[type_]), shape)
+            lanes = extend(operation, table, BITS[a.type], BITS[type_])
+            found = _tabled(type_, lanes, shape, a.offsets)
         if found is not None:
             if found[1].constant is None:
                 found[1].low, found[1].high = low, high
