@@ -11,6 +11,7 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
 from warpglass.codegen import BlockShape
+from warpglass.codegen.lane_loops import remainders
 from warpglass.codegen.lane_loops.remainders import join_remainders
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
@@ -36,6 +37,10 @@ EACH(block_row, ROUNDS {
   const T *v = values + 3 * k + i % 3, *part = x + 2 * columns[k];
   sum += v[0] * part[0] + v[1] * part[1];
 })
+EACH(long_row, ROUNDS {
+  const T *v = values + 3 * k + i % 3, *part = x + 2 * columns[k];
+  sum += v[0] * part[0] + v[1] * part[1] + v[1] * part[0] + v[0] * v[1] * part[1] * part[0];
+})
 EACH(by_twos, _Pragma("unroll 2") ROUNDS sum += values[k] * x[columns[k]];)
 EACH(by_eights, _Pragma("unroll 8") ROUNDS sum += x[columns[k]];)
 EACH(unsigned_row, for (unsigned k = from[i]; k < (unsigned)to[i]; k++) sum += values[k] * x[columns[k]];)
@@ -44,6 +49,19 @@ EACH(strided, for (int k = from[i] + i % 32; k < to[i]; k += 32) sum += values[k
 EACH(counted, int last = 0; ROUNDS { sum += x[columns[k]]; last = k; } sum += last;)
 """
 BLOCK, N, ELEMENTS = 96, 250, 4000  # the last block is partial, and so is its last warp
+
+
+@pytest.fixture(autouse=True)
+def short_rounds_too(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Join loops of which unrolling saves much, too."""
+    if "as_they_are" not in request.node.name:
+        monkeypatch.setattr(remainders, "_KEPT", (0, 1))
+
+
+@pytest.mark.parametrize(("name", "joined"), [("row", False), ("long_row", True)])
+def test_which_loops_stay_as_they_are(name: str, joined: bool) -> None:
+    """Those of a product with a sparse matrix do: unrolled, they count a fourth as often."""
+    assert _joined(prepare(_compiled(name).compile())) == joined
 
 
 def _joined(prepared: Prepared) -> int:
