@@ -214,25 +214,43 @@ $end:
 """
 
 
+def _strided(ptx: str) -> str:
+    """The same with threads side by side, each of which goes on by 32 elements."""
+    for old, new in (
+        ("ld.global.u32 %r2, [%rd1];", "mov.u32 %r2, %r1;"),
+        ("add.s64 %rd11, %rd11, 4;", "add.s64 %rd11, %rd11, 128;"),
+        ("add.s32 %r2, %r2, 1;", "add.s32 %r2, %r2, 32;"),
+        ("[%rd14+4]", "[%rd14+128]"),
+        ("add.s64 %rd14, %rd14, 8;", "add.s64 %rd14, %rd14, 256;"),
+        ("add.s32 %r2, %r2, 2;", "add.s32 %r2, %r2, 64;"),
+    ):
+        assert ptx.count(old) == 1
+        ptx = ptx.replace(old, new)
+    return ptx
+
+
+@pytest.mark.parametrize("stride", [1, 32])
 @pytest.mark.parametrize("odd", [0, 0.2, 1])
-def test_lanes_for_which_both_loops_do_something_else(odd: float) -> None:
+def test_lanes_for_which_both_loops_do_something_else(odd: float, stride: int) -> None:
     """They find their way as before, whatever is left over and wherever the second loop begins."""
-    assert _joined(Prepared(Compiled(PTX, "k", "k", "cuda"))) == 1
+    ptx = PTX if stride == 1 else _strided(PTX)
+    assert _joined(Prepared(Compiled(ptx, "k", "k", "cuda"))) == 1
     results: list[np.ndarray] = []
     for engine in CPU_ENGINES:
         rng = np.random.default_rng(7)
-        starts = rng.integers(100, 200, BLOCK)
-        ends = starts + rng.integers(1, 20, BLOCK)
-        left, more, shift = (ends - starts) % 2, ends - starts > 1, np.zeros(BLOCK, int)
+        starts = rng.integers(100, 200, BLOCK) if stride == 1 else np.arange(BLOCK)
+        rounds = rng.integers(1, 20, BLOCK)
+        ends = starts + stride * rounds - rng.integers(0, stride, BLOCK)
+        left, more, shift = rounds % 2, rounds > 1, np.zeros(BLOCK, int)
         kinds = np.where(rng.random(BLOCK) < odd, rng.integers(1, 6, BLOCK), 0)
         left[kinds == 1] += 2
         left[kinds == 2] ^= 1
         more[kinds == 3] ^= True
         shift[kinds == 4] = 4
-        ends[kinds == 5] = starts[kinds == 5] - 3
+        ends[kinds == 5] = starts[kinds == 5] - 3 * stride
         out = np.zeros(BLOCK, np.float32)
         given = [one.astype(np.int32) for one in (starts, ends, left, more, shift)]
-        run_ptx(PTX, 1, BLOCK, [*given, rng.random(400, np.float32), out], engine=engine)
+        run_ptx(ptx, 1, BLOCK, [*given, rng.random(1000, np.float32), out], engine=engine)
         results.append(out)
     assert results[0].tobytes() == results[1].tobytes()
     assert (results[0] != 0).any()

@@ -143,7 +143,7 @@ PASSES = (
         _KNOWN,
         "program shape inference deserted",
         _unobserved,
-        "1.2 (of two)",
+        "1.2 (of three)",
     ),
     Pass("full blocks", _find_full, "program.blocks shape inference", "full", _optimised, _ALONE),
     Pass("merged checks", merge_checks, "program inference.kinds", "regions", _unobserved, "1.23, most 2.2"),

@@ -55,7 +55,7 @@ def choose_lane_loops(
         if header in deserted:
             continue
         rounds = find_rounds(program, loop, found.kinds, shape, promises, symbols)
-        if rounds is None:
+        if rounds is None or not rounds.by_shift:
             continue
         short = gathers_quickly() and is_short(program, found.kinds, {header})
         if not _may_store(loop, rounds) if loop.stores else short:

@@ -80,33 +80,36 @@ class LaneLoop:
 
 def find_lane_loops(program: Program, found: Inference) -> dict[int, LaneLoop]:
     """The loops that are worth it, by the number of their header."""
-    bodies = loops_of(program.blocks)
     loops: dict[int, LaneLoop] = {}
     left = _MOST
-    for header, body in sorted(bodies.items()):
+    for header, loop in find_possible_loops(program, found).items():
         length = len(program.blocks[header].steps)
-        if len(body) > 1 or length > min(left, _LONGEST):
-            continue
-        loop = _examine(program, found, header)
-        if loop is not None:
+        if length <= left and _pays(program, loop, found):
             loops[header] = loop
             left -= length
     return loops
 
 
+def find_possible_loops(program: Program, found: Inference) -> dict[int, LaneLoop]:
+    """The loops that lanes might run alone, whether it is worth it or not."""
+    headers = sorted(header for header, body in loops_of(program.blocks).items() if len(body) == 1)
+    loops = {header: _examine(program, found, header) for header in headers}
+    return {header: loop for header, loop in loops.items() if loop is not None}
+
+
 def _examine(program: Program, found: Inference, header: int) -> LaneLoop | None:
-    """A loop if lanes may run it alone and gain by it."""
+    """A loop if lanes may run it alone."""
     block = program.blocks[header]
     steps = block.steps
     outside = set(block.successors) - {header}
     written = frozenset(name for step in steps for name in step.writes)
     if (
-        header in program.fair
+        len(steps) > _LONGEST
+        or header in program.fair
         or not isinstance(block.end, Branch)
         or len(outside) != 1
         or not found.divergent[header]
         or not all(_is_simple(step, program) for step in steps)
-        or not _pays(steps, program.live[header], written, found)
     ):
         return None
     (exit_,) = outside
@@ -136,12 +139,13 @@ def _is_simple(step: Step, program: Program) -> bool:
     return plain and access.space in _SPACES
 
 
-def _pays(steps: Sequence[Step], live: frozenset[str], written: frozenset[str], found: Inference) -> bool:
+def _pays(program: Program, loop: LaneLoop, found: Inference) -> bool:
     """Whether lanes are better off alone: where they would gather, from addresses that do not wait for loads.
 
     An address that depends on what the round before has loaded, as in a search or along a list, makes a lane
     wait for each load; together, the lanes' loads are under way at once.
     """
+    steps, live, written = program.blocks[loop.header].steps, program.live[loop.header], loop.written
     accesses = [step.address_register for step in steps if step.match.load_or_store]
     bases = {base for base in accesses if base is None or base in written}  # others stay where they are
     first = next((base for base in accesses if base in written), None)

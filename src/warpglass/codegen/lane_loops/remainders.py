@@ -2,10 +2,11 @@
 
 Compilers unroll a loop over a row by four: one loop does the rounds that are left over, from none to three,
 and then another one four at a time. Where lanes go one after the other, the end of either loop is not
-foreseen, and both are prepared for. So the loop of one round at a time does all rounds of the lanes for which
-that comes to the same, as is looked at in front of it: how many rounds there are in all, that both loops
-together have so many, and that the second one would have begun where the first one ended. The others find
-their way as before.
+foreseen, and both are prepared for. Where threads side by side stride along a row, some leave the first loop
+a round before others, and behind it nothing is known of how far their addresses lie apart. So the loop of one
+round at a time does all rounds of the lanes for which that comes to the same, as is looked at in front of it:
+how many rounds there are in all, that both loops together have so many, and that the second one would have
+begun where the first one ended. The others find their way as before.
 
 Together, lanes come to faults in another order than the program's, so the block that has faulted is run again
 (engine/cpu/second_look.py).
@@ -26,9 +27,10 @@ from ...ptx import tree
 from ..infer import Inference, infer_kinds
 from ..operands import Symbols
 from ..shape import BlockShape, Promises
-from .find import find_lane_loops
-from .pairs import FAR, Pair, find_ways
+from .find import LaneLoop, find_lane_loops, find_possible_loops
+from .pairs import FAR, Pair, Sum, find_ways
 from .rounds import find_rounds
+from .stores import stores_own
 
 # The share of as many rounds' steps that an unrolled one has at least, for loops to be joined.
 _KEPT = 3, 4
@@ -38,22 +40,25 @@ def join_remainders(
     program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, found: Inference
 ) -> tuple[Program, BlockShape, Inference, frozenset[int]]:
     """The program with such loops joined, and the headers of those that few lanes come to any more."""
-    loops = find_lane_loops(program, found)
+    possible, alone = find_possible_loops(program, found), find_lane_loops(program, found)
     before = predecessors_of(program.blocks)
-    rounds = {
-        header: find_rounds(program, loop, found.kinds, shape, promises, symbols)
-        for header, loop in loops.items()
-        if not loop.stores
-    }
     blocks, registers = list(program.blocks), dict(program.registers)
     left = set[int]()
-    for header, one in rounds.items():
-        ways = None if header in left else find_ways(program, before, loops, header)
-        other = None if ways is None else rounds.get(ways.second)
-        if ways is None or one is None or other is None:
+    for header, loop in possible.items():
+        ways = None if header in left else find_ways(program, before, possible, header)
+        if ways is None:
             continue
-        pair = Pair(program, ways, loops[header], loops[ways.second], one, other)
-        if pair.fits() and _pays(pair):
+        other = possible[ways.second]
+        # Beside gathers, which stay what they are, runs of memory would gain less than rounds by fours.
+        strided = _have_form(program, loop, found) and not _have_form(program, other, found)
+        rows = {header, ways.second} <= alone.keys() and not loop.stores
+        if not strided and not rows:
+            continue
+        rounds = [find_rounds(program, one, found.kinds, shape, promises, symbols) for one in (loop, other)]
+        if rounds[0] is None or rounds[1] is None or not stores_own(loop, rounds[0], found):
+            continue
+        pair = Pair(program, ways, loop, other, rounds[0], rounds[1])
+        if pair.fits() and (strided or (pair.step == 1 and _pays(pair))):
             _Joined(pair, blocks, registers).join()
             left.add(ways.second)
     if not left:
@@ -67,6 +72,13 @@ def _pays(pair: Pair) -> bool:
     """Whether unrolling saves few of a round's steps: where a third, one loop takes 1.15 of the time."""
     first, second = (len(pair.program.blocks[index].steps) for index in (pair.ways.first, pair.ways.second))
     return second * _KEPT[1] > pair.parts * first * _KEPT[0]
+
+
+def _have_form(program: Program, loop: LaneLoop, found: Inference) -> bool:
+    """Whether it is known of all addresses in a loop how far lanes' lie from each other."""
+    accesses = (step for step in program.blocks[loop.header].steps if step.match.load_or_store)
+    bases = (step.address_register for step in accesses)
+    return all(base is None or found.offsets(base) is not None for base in bases)
 
 
 class _Joined:
@@ -87,18 +99,19 @@ class _Joined:
         moved = {
             name: self._after(early.get(name, name), pace, left) for name, pace in pair.rounds.paces.items()
         }
+        moved |= {name: moved[of] for name, of in pair.copies.items()}
         later = self._cloned(pair.steps_between, moved)
-        rounds = self._make("sub", ("s32",), "b32", pair.limit, begin)
-        conditions = [
-            self._test("lt", "s32" if pair.signed else "u32", begin, pair.limit),
-            self._test("le", "u32", rounds, FAR),
-        ]
+        rounds, conditions = self._rounds(begin)
         over = self._make("and", ("b32",), "b32", rounds, pair.parts - 1)
         conditions.append(self._test("eq", "s32", left, over))
-        for name, (of, distance) in pair.apart.items():
-            if later.get(name) == moved[of] and distance == 0:
-                continue
-            conditions.append(self._are_equal(later.get(name, name), moved[of], distance))
+        for names, (of, distance) in pair.apart.items():
+            there, here = self._sum(names, later), self._sum(of, early | moved)
+            if there != here or distance:
+                conditions.append(self._are_equal(there, here, distance))
+        for name in sorted(pair.handed):  # from lanes that leave the first loop out
+            of = pair.copies.get(name, name)
+            if early.get(of, of) != name:
+                conditions.append(self._are_equal(name, early.get(of, of), 0))
         start, between = blocks[ways.start].end, blocks[ways.between].end
         assert isinstance(start, Branch)
         assert isinstance(between, Branch)
@@ -140,6 +153,26 @@ class _Joined:
             return self._make("add", ("s64",), "b64", name, moved)
         moved = rounds if pace == 1 else self._make("mul", ("lo", "s32"), "b32", rounds, pace)
         return self._make("add", ("s32",), "b32", name, moved)
+
+    def _rounds(self, begin: str) -> tuple[str, list[str]]:
+        """How many rounds both loops have from where the counter begins, and what that takes for granted."""
+        pair, type_ = self._pair, "s32" if self._pair.signed else "u32"
+        distance = self._make("sub", ("s32",), "b32", pair.limit, begin)
+        conditions = [self._test("lt", type_, begin, pair.limit), self._test("le", "u32", distance, FAR)]
+        if pair.step == 1:
+            return distance, conditions
+        most = (1 << 31 if pair.signed else 1 << 32) - 1 - pair.step * pair.parts
+        conditions.append(self._test("le", type_, pair.limit, most))
+        up = self._make("add", ("s32",), "b32", distance, pair.step - 1)
+        return self._make("div", ("u32",), "b32", up, pair.step), conditions
+
+    def _sum(self, names: Sum, now: Mapping[str, str]) -> str:
+        """The sum of registers, by what they are called now."""
+        first, *others = (now.get(name, name) for name in names)
+        type_ = f"s{BITS[LLVM_TYPE[self._registers[first]]]}"
+        for one in others:
+            first = self._make("add", (type_,), f"b{type_[1:]}", first, one)
+        return first
 
     def _are_equal(self, name: str, other: str, distance: int) -> str:
         """Whether a register is so far from another."""

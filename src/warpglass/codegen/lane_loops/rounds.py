@@ -126,6 +126,11 @@ class Rounds:
     staying: Mapping[str, tuple[int, str]]
 
     @property
+    def by_shift(self) -> bool:
+        """Whether a shift says how many rounds there are: what counts moves on by a power of two."""
+        return self.going.paces[0].bit_count() == 1
+
+    @property
     def walked(self) -> frozenset[int]:
         """The accesses, by step, that move on evenly."""
         return frozenset(step for walk in self.walks for step in walk.steps)
@@ -393,7 +398,7 @@ class _Round:
         if one == 0:
             a, b, one, other, relation = b, a, other, one, SWAPPED[relation]
         counts = relation == "ne" or relation in (("lt", "le") if one > 0 else ("gt", "ge"))
-        if other or not one or abs(one) & (abs(one) - 1) or not counts:
+        if other or not one or not counts:
             return None
         signedness = "u" if going.predicate[0] == "u" else "s"
         return Comparison(signedness + relation, (a, b), (one, other), holds=True, last=False)

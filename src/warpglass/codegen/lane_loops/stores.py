@@ -10,9 +10,62 @@ that lie in their order, as rows do; nothing else that the loop reaches may over
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
+from ...program.pointers import Word
 from ..builder import Builder
-from .rounds import Walk
+from ..infer import Inference
+from .find import Group, LaneLoop
+from .rounds import Rounds, Walk
+
+# Where nothing lies that is stored to global memory.
+_ELSEWHERE = ("shared", "const")
+
+
+def stores_own(loop: LaneLoop, rounds: Rounds, found: Inference) -> bool:
+    """Whether no lane reaches what another one stores, in whatever rounds they are.
+
+    Parameters are taken to point to arrays apart. In one that is stored to, all lanes then lie, at known
+    distances from each other, within what a round moves on by.
+    """
+    groups = [group for group in loop.groups if group.space not in _ELSEWHERE]
+    stored = {word for group in groups if group.writes for word in _words(group)}
+    reaching = [group for group in groups if group.writes or not stored.isdisjoint(_words(group))]
+    if not stored:
+        return not any(group.writes for group in groups)
+    if not all(map(_words, groups)):
+        return False
+    arrays = {_words(group) for group in reaching}
+    return sum(map(len, arrays)) == len(stored) and all(
+        _lie_apart([group for group in reaching if _words(group) == array], rounds, found) for array in arrays
+    )
+
+
+def _words(group: Group) -> frozenset[Word]:
+    """The parameters that a group's addresses are computed from; none if that is not known."""
+    return group.array if isinstance(group.array, frozenset) else frozenset()
+
+
+def _lie_apart(groups: Sequence[Group], rounds: Rounds, found: Inference) -> bool:
+    """Whether each lane has places of its own among those that some groups reach."""
+    steps = {step for group in groups for step in group.steps}
+    walks = [walk for walk in rounds.walks if not steps.isdisjoint(walk.steps)]
+    offsets = {None if group.base is None else found.offsets(group.base) for group in groups}
+    if (
+        len(offsets) != 1
+        or not steps <= rounds.walked
+        or len({(one.first.parts, one.pace) for one in walks}) != 1
+    ):
+        return False
+    (lanes,) = offsets
+    starts = [walk.first.number for walk in walks]
+    width = max(walk.first.number + walk.span + walk.size for walk in walks) - min(starts)
+    places = sorted(lanes or ())
+    return (
+        len(places) > 0
+        and all(b - a >= width for a, b in pairwise(places))
+        and places[-1] - places[0] + width <= walks[0].pace
+    )
 
 
 def say_apart(b: Builder, walks: Sequence[Walk]) -> dict[int, str]:
