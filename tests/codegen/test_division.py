@@ -97,6 +97,29 @@ def test_quotients_and_remainders(
     assert not len(wrong), [(a[k], b[k], out[k], expected[k]) for k in wrong[:5]]
 
 
+@pytest.mark.parametrize("type_", ["u64", "s64"])
+@pytest.mark.parametrize("operation", ["div", "rem"])
+def test_numerators_of_known_bounds(type_: str, operation: str) -> None:
+    """Small as signed numbers, and greater than all others as unsigned ones."""
+    text = _HEAD.format(
+        type=type_,
+        size=8,
+        operation=operation,
+        divisor=f"""ld.global.{type_} %x1, [%p1];
+  shr.s64 %x3, %x0, 56;""",
+    ).replace("%x2, %x0", "%x2, %x3")
+    chance = random.Random(type_ + operation)
+    number = np.int64 if type_ == "s64" else np.uint64
+    a = [chance.randrange(-128, 128) for _ in range(_LANES)]
+    b = [chance.randrange(1, 1 << chance.randrange(1, 63)) for _ in range(_LANES)]
+    out, given = np.zeros(_LANES, number), np.array(a, np.int64).view(number)
+    shifted = given << number(56)
+    kernel = wg.compile(text, "k", language="ptx")
+    wg.run(kernel, _LANES // 128, 128, [shifted, np.array(b, number), out, number(0)], device="cpu")
+    expected = [_towards_zero(operation, x, y) for x, y in zip(given.tolist(), b, strict=True)]
+    assert out.tolist() == expected
+
+
 def test_divisors_that_some_lanes_may_not_share() -> None:
     """A guarded divisor, one for all lanes only where a border does not limit it, is a vector."""
     source = """extern "C" __global__ void k(const int* x, int* y, int n) {

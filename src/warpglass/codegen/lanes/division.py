@@ -144,7 +144,7 @@ def _wide(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
     signed_, remainder = operation[0] == "s", operation.endswith("rem")
     x, y = lanes.as_vector(a), b if b.uniform else lanes.as_vector(b)
     if signed_:
-        x, y = (_magnitude(lanes, value) for value in (x, y))
+        x, y = lanes.as_vector(_magnitude(lanes, x)), _magnitude(lanes, y)
     divisor = lanes.as_vector(y)
     inverse = lanes.as_vector(_inverse(lanes, "uitofp", y, _LESS_THAN_ONE, _TERMS_OF_DOUBLES))
 
@@ -155,7 +155,7 @@ def _wide(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
         return part, lanes.emit("sub", rest, lanes.emit("mul", part, divisor))
 
     quotient, rest = step(x)
-    if not _is_short(a):
+    if not _is_short(a, signed_):
         more, rest = step(rest)
         quotient = lanes.emit("add", quotient, more)
     # The quotient is right or one too small.
@@ -172,9 +172,11 @@ def _wide(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
     return lanes.emit("sub", lanes.emit("xor", found, signs), signs)
 
 
-def _is_short(a: Value) -> bool:
+def _is_short(a: Value, signed_: bool) -> bool:
     """Whether a numerator is known to be so little that one step leaves less than twice the divisor."""
-    return a.low is not None and a.high is not None and max(-a.low, a.high) < 1 << 49
+    if a.low is None or a.high is None or (a.low < 0 and not signed_):
+        return False
+    return max(-a.low, a.high) < 1 << 49
 
 
 def _magnitude(lanes: FastArithmetic, a: Value) -> Value:
