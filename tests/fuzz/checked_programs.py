@@ -105,15 +105,16 @@ class _Tried:
         self.launches = self.found = 0
 
     def watch(self, _: Backend, launch: Launch) -> Outcome:
-        """Compare what is reported, and leave the arrays as one thread does."""
+        """Compare what is reported; leave the arrays as one thread does, unless it may have stopped early."""
         one, several = (reported(launch, threads) for threads in (1, _THREADS))
         self.launches += 1
         self.found += bool(one[0].findings)
         assert one[0] == several[0], f"{one[0]}\nand\n{several[0]}\n{launch.compiled.ptx[-3000:]}"
         assert one[1] == several[1], f"{one[1]}\nand\n{several[1]}\n{launch.compiled.ptx[-3000:]}"
-        if not one[0].findings:  # else one thread may stop earlier
-            for mine, theirs in zip(one[2], several[2], strict=True):
-                np.testing.assert_array_equal(mine, theirs)
+        if one[0].findings:  # where it does, engines and threads have come differently far
+            return Outcome(0.0, "engine")
+        for mine, theirs in zip(one[2], several[2], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
         for array, result in zip(_arrays(launch.args), one[2], strict=True):
             if array.flags.writeable:
                 array[...] = result
