@@ -40,9 +40,8 @@ class Registers:
         self.used: dict[Part, str] = {}  # part of a register -> home
         self._frame: dict[Part, int] = {}
         self._restored: Mapping[str, frozenset[int]] = {}  # where registers are that share slots of the frame
-        self._slots: defaultdict[int, dict[int, set[int]]] = defaultdict(
-            dict
-        )  # by bytes: where all in it are
+        # By bytes: the frame's slots, and where all that share one are restored.
+        self._saved: defaultdict[int, dict[int, set[int]]] = defaultdict(dict)
         self._fresh: dict[str, Value] = {}  # what this basic block has written
         self._live: frozenset[str] = frozenset()  # registers that are read after it
         self.frame_size = 0
@@ -200,7 +199,7 @@ class Registers:
 
     def _slot(self, size: int, restored: frozenset[int]) -> int:
         """A slot for what is restored at some places, its own if these are not known."""
-        slots = self._slots[size]
+        slots = self._saved[size]
         for place, others in slots.items():
             if restored and others.isdisjoint(restored):
                 others |= restored
