@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from .. import isa
@@ -169,6 +169,13 @@ def make_step(number: int, found: isa.Match) -> Step:
     if found.instruction.guard:
         reads.add(found.instruction.guard.register)
     return Step(number, found, frozenset(reads), tuple(writes))
+
+
+def steps_instead(step: Step, items: Iterable[tree.Instruction]) -> list[Step]:
+    """The steps of instructions that stand for another one's, all with its number."""
+    matches = [isa.match(item) for item in items]
+    assert all(matches), "what stands for an instruction has rows as well"
+    return [make_step(step.number, match) for match in matches if match is not None]
 
 
 def registers_of(operand: tree.Operand) -> tuple[str, ...]:

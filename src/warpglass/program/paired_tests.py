@@ -8,14 +8,12 @@ sees what comes of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .. import isa
 from ..ptx import tree
 from .blocks import Block
-from .decode import Step, make_step
+from .decode import Step, steps_instead
 
 if TYPE_CHECKING:
     from . import Program
@@ -77,7 +75,7 @@ def _signs(step: Step, made: dict[str, tree.Instruction], registers: dict[str, s
         replace(item, modifiers=(comparison, type_), operands=(first, one, _ZERO)),
         replace(item, modifiers=(comparison, combined, type_), operands=(target, two, _ZERO, first)),
     )
-    return _steps(step, items)
+    return steps_instead(step, items)
 
 
 def _bits(step: Step, made: dict[str, tree.Instruction], registers: dict[str, str]) -> list[Step] | None:
@@ -98,13 +96,7 @@ def _bits(step: Step, made: dict[str, tree.Instruction], registers: dict[str, st
         replace(item, operands=(part, source, mask))
         for part, source in zip(parts, operation.operands[1:], strict=True)
     ]
-    return _steps(step, [*masked, replace(item, opcode="or", operands=(target, *parts))])
-
-
-def _steps(step: Step, items: Sequence[tree.Instruction]) -> list[Step]:
-    matches = [isa.match(item) for item in items]
-    assert all(matches), "what stands for an instruction has rows as well"
-    return [make_step(step.number, match) for match in matches if match is not None]
+    return steps_instead(step, [*masked, replace(item, opcode="or", operands=(target, *parts))])
 
 
 _ZERO = tree.Integer(0)

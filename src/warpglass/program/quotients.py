@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .. import isa
 from ..ptx import tree
 from .blocks import Block
-from .decode import Step, make_step
+from .decode import Step, steps_instead
 
 if TYPE_CHECKING:
     from . import Program
@@ -53,7 +52,7 @@ class _Definitions:
         for step in self._block.steps:
             found = self._instead(step.instruction)
             changed |= found is not None
-            new = [step] if found is None else _steps(step, found)
+            new = [step] if found is None else steps_instead(step, found)
             steps += new
             for one in new:
                 self._note(one)
@@ -186,12 +185,6 @@ class _Definitions:
 def _divided(item: tree.Instruction, opcode: str, division: _Division) -> tree.Instruction:
     numerator, divisor, type_ = division
     return replace(item, opcode=opcode, modifiers=(type_,), operands=(item.operands[0], numerator, divisor))
-
-
-def _steps(step: Step, items: Sequence[tree.Instruction]) -> list[Step]:
-    matches = [isa.match(item) for item in items]
-    assert all(matches), "integers of 32 and 64 bits are divided, compared and selected"
-    return [make_step(step.number, match) for match in matches if match is not None]
 
 
 def _signed(number: int, width: int) -> int:
