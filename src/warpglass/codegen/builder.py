@@ -219,6 +219,18 @@ class Builder:
             size *= 2
         return parts[0]
 
+    def by_registers(self, type_: str, size: int, name: str, vectors: Sequence[str], *others: Arg) -> str:
+        """An instruction on registers of `size` elements, for all lanes, of which there are whole registers.
+
+        `others` are the arguments behind the registers, the same for all.
+        """
+        whole, parts = vector(type_, size), list[str]()
+        for first in range(0, self.width, size):
+            own = range(first, first + size)
+            args = [(whole, self.shuffle(type_, self.width, text, own)) for text in vectors]
+            parts.append(self.call(whole, name, [*args, *others]))
+        return self.joined(type_, parts, size)
+
     def interleaved(self, type_: str, parts: Sequence[str], size: int) -> str:
         """The first elements of vectors of `size` lanes, a power of two of them, then the second ones ..."""
         while len(parts) > 1:

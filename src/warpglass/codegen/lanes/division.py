@@ -205,13 +205,9 @@ def _inverse(lanes: FastArithmetic, to_double: str, divisor: Value, numerator: s
     if not converts_wide() or b.width % _REGISTER:
         return lanes.emit("fdiv", ones, y)
     # A third of a division's time: a first approximation whose error is then multiplied away.
-    whole = vector("double", _REGISTER)
-    parts: list[str] = []
-    for first in range(0, b.width, _REGISTER):
-        own = b.shuffle("double", b.width, y.ir, range(first, first + _REGISTER))
-        args = [(whole, own), (whole, "zeroinitializer"), ("i8", "-1")]
-        parts.append(b.call(whole, "llvm.x86.avx512.rcp14.pd.512", args))
-    rough = Value("double", b.joined("double", parts, _REGISTER))
+    others = (vector("double", _REGISTER), "zeroinitializer"), ("i8", "-1")
+    text = b.by_registers("double", _REGISTER, "llvm.x86.avx512.rcp14.pd.512", [y.ir], *others)
+    rough = Value("double", text)
     error = lanes.emit("llvm.fma", lanes.emit("fneg", y), rough, ones)
     series = error
     for _ in range(terms - 1):

@@ -29,14 +29,11 @@ def extreme(lanes: FastArithmetic, name: str, one: Value, other: Value) -> Value
     constant = one.constant is not None or other.constant is not None
     if not size or b.width % size or constant or not finds_extremes():
         return None
-    whole, parts = vector(type_, size), list[str]()
     given = [_quiet(lanes, value) for value in (one, other)]
-    for first in range(0, b.width, size):
-        pair = [(whole, b.shuffle(type_, b.width, text, range(first, first + size))) for text in given]
-        args = [*pair, ("i32", str(EXTREMES[name])), (whole, "zeroinitializer")]
-        args += [(f"i{size}", "-1"), ("i32", str(_AS_TOLD))]
-        parts.append(b.call(whole, f"llvm.x86.avx512.mask.range.{_NAMES[type_]}.512", args))
-    return Value(type_, b.joined(type_, parts, size))
+    nothing = vector(type_, size), "zeroinitializer"
+    others = ("i32", str(EXTREMES[name])), nothing, (f"i{size}", "-1"), ("i32", str(_AS_TOLD))
+    instruction = f"llvm.x86.avx512.mask.range.{_NAMES[type_]}.512"
+    return Value(type_, b.by_registers(type_, size, instruction, given, *others))
 
 
 _NAMES = {"float": "ps", "double": "pd"}
