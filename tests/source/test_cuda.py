@@ -119,6 +119,14 @@ def test_cuda_headers_are_found(includes: str, body: str) -> None:
     assert ".entry k(" in kernel.ptx
 
 
+@pytest.mark.parametrize("includes", ["", "#include <math.h>", "#include <cooperative_groups.h>"])
+def test_what_nvcc_includes_unasked_is_there(includes: str) -> None:
+    body = "x[0] = INFINITY; x[1] = NAN; x[2] = HUGE_VALF; x[3] = M_PI; x[4] = INT_MAX; x[5] = CHAR_BIT + top;"
+    text = f'{includes}\nconstexpr float top = -INFINITY; extern "C" __global__ void k(float* x) {{ {body} }}'
+    assert compiled(text, "k").warnings == ()
+    assert "FLT_MAX" in str(refusal('extern "C" __global__ void k(float* x) { x[0] = FLT_MAX * M_PI; }', "k"))
+
+
 def test_include_folders_are_opt_in(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -68,6 +68,16 @@ _CONSTANTS = "".join(
         ("M_LOG2E", math.log2(math.e)),
     )
 )
+# Macros that nvcc's programs have without including anything, as it includes cuda_runtime.h, which
+# includes the C library's headers. They are defined for programs that miss them: libcu++ defines some itself.
+_IMPLICIT = dict(re.findall(r"#define (\w+) (.*)", _LIMITS + _CONSTANTS)) | {
+    "INFINITY": "__builtin_bit_cast(float, 0x7f800000)",
+    "HUGE_VALF": "__builtin_bit_cast(float, 0x7f800000)",
+    "HUGE_VAL": "((double)__builtin_bit_cast(float, 0x7f800000))",
+    "NAN": "__builtin_bit_cast(float, 0x7fc00000)",
+    "RAND_MAX": "2147483647",
+}
+_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 _CUDA_STD = "#include <cuda/std/{0}>\nnamespace std {{ using namespace cuda::std; }}\n"
 # CUB's umbrella header also brings its functions for whole devices, which are the host's to call and which
 # NVRTC refuses. This one has the parts that kernels are made of, as far as the installed CUB has them.
@@ -169,6 +179,10 @@ def compile_program(
     log = said.decode(errors="replace").strip(" ")
     errors, remarks = parse_log(log)
     if status == b"NVRTC_ERROR_COMPILATION":
+        missed = {name for error in errors for name in _UNDEFINED.findall(error.message)}
+        own = tuple(f"-D{name}={_IMPLICIT[name]}" for name in sorted(missed & _IMPLICIT.keys()))
+        if own and own[0] not in options:
+            return compile_program(text, file, expression, (*options, *own), stand_ins)
         raise Refused(errors, remarks, log)
     if status:
         raise CompileError(f"{file}: NVRTC failed with {status.decode()}" + (f"\n{log}" if log else ""))
