@@ -121,7 +121,7 @@ def test_cuda_headers_are_found(includes: str, body: str) -> None:
 
 @pytest.mark.parametrize("includes", ["", "#include <math.h>", "#include <cooperative_groups.h>"])
 def test_what_nvcc_includes_unasked_is_there(includes: str) -> None:
-    body = "x[0] = INFINITY; x[1] = NAN; x[2] = HUGE_VALF; x[3] = M_PI; x[4] = INT_MAX; x[5] = CHAR_BIT + top;"
+    body = "x[0] = INFINITY; x[1] = NAN; x[2] = HUGE_VALF; x[3] = M_PI + top; x[4] = INT_MAX - CHAR_BIT;"
     text = f'{includes}\nconstexpr float top = -INFINITY; extern "C" __global__ void k(float* x) {{ {body} }}'
     assert compiled(text, "k").warnings == ()
     assert "FLT_MAX" in str(refusal('extern "C" __global__ void k(float* x) { x[0] = FLT_MAX * M_PI; }', "k"))

@@ -1,16 +1,17 @@
 """Helpers that generated code calls where it leaves the fast path, as LLVM IR.
 
-`wg_load_lanes` and `wg_store_lanes` serve the active lanes of an access one by one, in lane order: each
-lane's address is looked up in the range table (sorted by base), checked for permission, bounds and alignment,
-and its bytes copied between host memory and the lane buffer; generic addresses of local memory are the lane's
-own words, interleaved as local.py says. The range of the last lane becomes the site's; its own limit is that
-for the first of elements of which the last lies so many `behind` it.
+`wg_load_lanes` and `wg_store_lanes` serve the active lanes of an access: the lowest lane's address is looked
+up in the range table (sorted by base), checked for permission, bounds and alignment, and its bytes copied
+between host memory and the lane buffer, with those of all others that lie in the same range, as where lanes
+choose between two arrays; stores keep the lanes' order. Generic addresses of local memory are the lane's own
+words, interleaved as local.py says. The range that was looked up last becomes the site's; its own limit is
+that for the first of elements of which the last lies so many `behind` it.
 They return true, with the fault words of the context filled in, if a lane may not.
 """
 
 from __future__ import annotations
 
-from .builder import widened
+from .builder import Builder, widened
 from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SITE_WORD, SITE_WORDS, SLOT, WRITE
 from .memory.streaming import REMEMBER
 
@@ -114,26 +115,42 @@ entry:
   %none = icmp eq {lanes} %mask, 0
   br i1 %none, label %done, label %lanes
 lanes:
-  %rest = phi {lanes} [ %mask, %entry ], [ %rest.next, %copied ]
+  %rest = phi {lanes} [ %mask, %entry ], [ %rest.next, %served ]
   %lane = call {lanes} @llvm.cttz.{lanes}({lanes} %rest, i1 true)
   %lane.wide = {lane_wide}
   %address.p = getelementptr i64, ptr %addresses, i64 %lane.wide
   %address = load i64, ptr %address.p
   %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {need}, i1 %generic)
   %missing = icmp eq ptr %range, null
-  br i1 %missing, label %{absent}, label %copy
-{elsewhere}copy:
+  br i1 %missing, label %{absent}, label %share
+{elsewhere}share:
+  %base = load i64, ptr %range
+  %bytes.all.p = getelementptr i64, ptr %range, i64 1
+  %bytes.all = load i64, ptr %bytes.all.p
   %delta.p = getelementptr i64, ptr %range, i64 2
   %delta = load i64, ptr %delta.p
-  %host = add i64 %address, %delta
+{sharing}
+  br label %copy
+copy:
+  %left = phi {lanes} [ {sharers}, %share ], [ %left.next, %copy ]
+  %one = call {lanes} @llvm.cttz.{lanes}({lanes} %left, i1 true)
+  %one.wide = {one_wide}
+  %one.address.p = getelementptr i64, ptr %addresses, i64 %one.wide
+  %one.address = load i64, ptr %one.address.p
+  %host = add i64 %one.address, %delta
   %host.p = inttoptr i64 %host to ptr
-  %place = mul i64 %lane.wide, %size
+  %place = mul i64 %one.wide, %size
   %lane.p = getelementptr i8, ptr %buffer, i64 %place
   call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 %size, i1 false)
-  br label %copied
-copied:
-  %minus = sub {lanes} %rest, 1
-  %rest.next = and {lanes} %rest, %minus
+  %left.minus = sub {lanes} %left, 1
+  %left.next = and {lanes} %left, %left.minus
+  %copied = icmp eq {lanes} %left.next, 0
+  br i1 %copied, label %shared, label %copy
+shared:
+  br label %served
+{alone}served:
+  %acted = phi {lanes} [ {sharers}, %shared ]{acted_alone}
+  %rest.next = xor {lanes} %rest, %acted
   %last = icmp eq {lanes} %rest.next, 0
   br i1 %last, label %leave, label %lanes
 leave:
@@ -163,6 +180,13 @@ done:
 {done}
 fault:
 {fault}}}
+"""
+
+# Where a lane has been served by itself.
+_ALONE = """alone:
+  %minus = sub {lanes} 0, %rest
+  %lowest = and {lanes} %rest, %minus
+  br label %served
 """
 
 # What no range has may be local memory, where generic pointers reach that.
@@ -199,7 +223,7 @@ words:
   call void @llvm.memcpy.p0.p0.i64(ptr {piece_target}, ptr {piece_source}, i64 %piece, i1 false)
   %k.next = add i64 %k, %piece
   %k.more = icmp ult i64 %k.next, %size
-  br i1 %k.more, label %words, label %copied
+  br i1 %k.more, label %words, label %alone
 """
 
 _SYSTEM = f"""
@@ -228,16 +252,40 @@ fault:
 """
 
 
+def _sharing(width: int, *, ordered: bool) -> tuple[str, str]:
+    """The code that finds which lanes of `%rest` lie in the range of the lowest, and the name of their mask.
+
+    Where they act in their order, only those before the first one elsewhere do.
+    """
+    b = Builder(set(), width)
+    words = b.vector("i64")
+    every = b.load(words, "%addresses", ", align 8")
+    room = b.splat("i64", b.value("sub i64 %bytes.all, %size"))
+    distance = b.value(f"sub {words} {every}, {b.splat('i64', '%base')}")
+    inside = b.value(f"icmp ule {words} {distance}, {room}")
+    low = b.splat("i64", b.value("sub i64 %size, 1"))
+    aligned = b.value(f"icmp eq {words} {b.value(f'and {words} {every}, {low}')}, zeroinitializer")
+    fit = b.value(f"and {b.vector('i1')} {inside}, {aligned}")
+    sharers = b.votes(fit, "%rest")
+    if ordered:
+        others = b.value(f"xor {b.lanes} %rest, {sharers}")
+        nearest = b.value(f"and {b.lanes} {others}, {b.value(f'sub {b.lanes} 0, {others}')}")
+        sharers = b.value(f"and {b.lanes} {sharers}, {b.value(f'sub {b.lanes} {nearest}, 1')}")
+    return "\n".join(b.lines), sharers
+
+
 def helpers(local: int, width: int, *, streaming: bool, refusing: bool) -> str:
     """The helpers' definitions.
 
     `local` are the bytes of local memory that generic pointers may reach; `streaming` says whether stores may
     go past the caches, `refusing` whether a lane that may not access an address is left out.
     """
-    words = {"site_words": SITE_WORDS, "sites": SLOT["sites"], **endings("copied" if refusing else "")}
-    words |= {"lanes": f"i{width}", "lane_wide": widened("%lane", width)}
+    words = {"site_words": SITE_WORDS, "sites": SLOT["sites"], **endings("alone" if refusing else "")}
+    words |= {"lanes": f"i{width}", "lane_wide": widened("%lane", width), "one_wide": widened("%one", width)}
     words["absent"] = "elsewhere" if local else "fault"
     skips = local or refusing
+    words["alone"] = _ALONE.format(lanes=f"i{width}") if skips else ""
+    words["acted_alone"] = ", [ %lowest, %alone ]" if skips else ""
     words["leave"] = "br i1 %missing, label %done, label %remember" if skips else "br label %remember"
     found: list[str] = []
     for verb, need, further in (("load", READ, ""), ("store", WRITE, REMEMBER if streaming else "")):
@@ -250,11 +298,14 @@ def helpers(local: int, width: int, *, streaming: bool, refusing: bool) -> str:
             piece_target=f"%{piece_to}.p",
             piece_source=f"%{piece_of}.p",
         )
+        sharing, sharers = _sharing(width, ordered=verb == "store")
         found.append(
             _SERVE.format(
                 verb=verb,
                 need=need,
                 further=further,
+                sharing=sharing,
+                sharers=sharers,
                 target=f"%{to}.p",
                 source=f"%{of}.p",
                 elsewhere=elsewhere if local else "",
