@@ -124,6 +124,8 @@ def test_what_nvcc_includes_unasked_is_there(includes: str) -> None:
     body = "x[0] = INFINITY; x[1] = NAN; x[2] = HUGE_VALF; x[3] = M_PI + top; x[4] = INT_MAX - CHAR_BIT;"
     text = f'{includes}\nconstexpr float top = -INFINITY; extern "C" __global__ void k(float* x) {{ {body} }}'
     assert compiled(text, "k").warnings == ()
+    body = "uint a = x[0]; int64_t b = LONG_MAX; x[1] = std::sqrt(std::pow(x[2], 2.0f)) + a + b + M_1_PI;"
+    assert compiled(f'{includes}\nextern "C" __global__ void k(float* x) {{ {body} }}', "k").warnings == ()
     assert "FLT_MAX" in str(refusal('extern "C" __global__ void k(float* x) { x[0] = FLT_MAX * M_PI; }', "k"))
 
 

@@ -8,7 +8,6 @@ is wanted, what is cached and what the user gets to read is cuda.py's business.
 from __future__ import annotations
 
 import importlib.util
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,102 +17,15 @@ from types import MappingProxyType
 from ..errors import CompileError, Diagnostic
 from .apart import Apart, FailedApart
 from .cache import versions
+from .host_headers import HOST_HEADERS, IMPLICIT
 
 WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
 CURAND = "nvidia-curand"  # whoever includes cuRAND's device headers installs it
 _NVRTC = Apart(Path(__file__).with_name("nvrtc_call.py"), "compile_program")
 NAME_MAP = "__nv_name_map"  # the file that NVRTC blames for a bad name expression
-
-# Headers that kernels' files include out of habit and that NVRTC lacks. What the host's C library declares is
-# built in (printf, assert, sqrt) or small enough to state.
-_FIXED_INTEGERS = "".join(
-    f"using {name}{bits}_t = {kind};\n"
-    for bits, signed in ((8, "signed char"), (16, "short"), (32, "int"), (64, "long long"))
-    for name, kind in (("int", signed), ("uint", f"unsigned {signed.removeprefix('signed ')}"))
-)
-_STD_INTEGERS = "".join(f"using ::{u}int{bits}_t;" for u in ("", "u") for bits in (8, 16, 32, 64))
-_LIMITS = """
-#define CHAR_BIT 8
-#define SCHAR_MIN (-128)
-#define SCHAR_MAX 127
-#define UCHAR_MAX 255
-#define SHRT_MIN (-32768)
-#define SHRT_MAX 32767
-#define USHRT_MAX 65535
-#define INT_MIN (-2147483647 - 1)
-#define INT_MAX 2147483647
-#define UINT_MAX 4294967295u
-#define LLONG_MIN (-9223372036854775807ll - 1)
-#define LLONG_MAX 9223372036854775807ll
-#define ULLONG_MAX 18446744073709551615ull
-"""
-_FLOATS = """
-#define FLT_MAX 3.402823466e+38f
-#define FLT_MIN 1.175494351e-38f
-#define FLT_EPSILON 1.192092896e-07f
-#define DBL_MAX 1.7976931348623158e+308
-#define DBL_MIN 2.2250738585072014e-308
-#define DBL_EPSILON 2.2204460492503131e-16
-"""
-_CONSTANTS = "".join(
-    f"#ifndef {name}\n#define {name} {value!r}\n#endif\n"
-    for name, value in (
-        ("M_PI", math.pi),
-        ("M_PI_2", math.pi / 2),
-        ("M_PI_4", math.pi / 4),
-        ("M_E", math.e),
-        ("M_SQRT2", math.sqrt(2)),
-        ("M_SQRT1_2", math.sqrt(0.5)),
-        ("M_LN2", math.log(2)),
-        ("M_LOG2E", math.log2(math.e)),
-    )
-)
-# Macros that nvcc's programs have without including anything, as it includes cuda_runtime.h, which
-# includes the C library's headers. They are defined for programs that miss them: libcu++ defines some itself.
-_IMPLICIT = dict(re.findall(r"#define (\w+) (.*)", _LIMITS + _CONSTANTS)) | {
-    "INFINITY": "__builtin_bit_cast(float, 0x7f800000)",
-    "HUGE_VALF": "__builtin_bit_cast(float, 0x7f800000)",
-    "HUGE_VAL": "((double)__builtin_bit_cast(float, 0x7f800000))",
-    "NAN": "__builtin_bit_cast(float, 0x7fc00000)",
-    "RAND_MAX": "2147483647",
-}
-_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
-_CUDA_STD = "#include <cuda/std/{0}>\nnamespace std {{ using namespace cuda::std; }}\n"
-# CUB's umbrella header also brings its functions for whole devices, which are the host's to call and which
-# NVRTC refuses. This one has the parts that kernels are made of, as far as the installed CUB has them.
-_CUB = {
-    "block": "adjacent_difference discontinuity exchange histogram load merge_sort radix_rank radix_sort "
-    "reduce run_length_decode scan shuffle store",
-    "grid": "even_share mapping queue",
-    "thread": "load operators reduce scan search sort store",
-    "warp": "exchange load merge_sort reduce scan store",
-}
-_CUB_HEADERS = (
-    *(f"{part}/{part}_{name}.cuh" for part, names in _CUB.items() for name in names.split()),
-    *(f"iterator/cache_modified_{way}_iterator.cuh" for way in ("input", "output")),
-    *(f"util_{name}.cuh" for name in ("ptx", "type")),
-)
-HOST_HEADERS = {
-    "cub/cub.cuh": "#pragma once\n"
-    + "".join(f"#if __has_include(<cub/{one}>)\n#include <cub/{one}>\n#endif\n" for one in _CUB_HEADERS),
-    "stdint.h": "#pragma once\n" + _FIXED_INTEGERS,
-    "cstdint": f"#include <stdint.h>\nnamespace std {{ {_STD_INTEGERS} }}\n",
-    "stdio.h": "",
-    "cstdio": "",
-    "assert.h": "",
-    "cassert": "",
-    "math.h": _CONSTANTS,
-    "cmath": _CONSTANTS + _CUDA_STD.format("cmath"),
-    "stddef.h": "",
-    "cstddef": _CUDA_STD.format("cstddef"),
-    "limits.h": _LIMITS,
-    "climits": "#include <limits.h>\n",
-    "float.h": _FLOATS,
-    "cfloat": "#include <float.h>\n",
-    "limits": _CUDA_STD.format("limits"),
-    "type_traits": _CUDA_STD.format("type_traits"),
-    "utility": _CUDA_STD.format("utility"),
-}
+# What a program misses of IMPLICIT, and the file that says it. libcu++ has some itself, so no other is said.
+_IMPLICIT_FILE = "warpglass/implicit.h"
+_MISSED = re.compile(r'identifier "(\w+)" is undefined|namespace "(std)" has no member "\w+"')
 
 _MESSAGE = re.compile(
     r"^(?P<file>.+?)\((?P<line>\d+)\): (?:(?P<rank>(?:catastrophic )?error|warning|remark)"
@@ -167,7 +79,26 @@ def compile_program(
 
     Raises Refused if NVRTC finds errors, CompileError if it is not there, takes too long or fails otherwise.
     """
-    headers = {**stand_ins, **HOST_HEADERS}
+    headers, said = {**stand_ins, **HOST_HEADERS}, set[str]()
+    while True:
+        try:
+            return _compile_once(text, file, expression, options, headers)
+        except Refused as refusal:
+            found = [_MISSED.match(error.message) for error in refusal.errors]
+            names = {one[1] or one[2] for one in found if one} & IMPLICIT.keys()
+            if not header_folders():
+                names.discard("std")  # which includes libcu++'s
+            if names <= said:
+                raise
+            if not said:
+                options = (*options, f"-include={_IMPLICIT_FILE}")
+            said |= names
+            headers[_IMPLICIT_FILE] = "".join(text for name, text in IMPLICIT.items() if name in said)
+
+
+def _compile_once(
+    text: str, file: str, expression: str, options: tuple[str, ...], headers: Mapping[str, str]
+) -> Result:
     arguments = (text, file, expression, str(len(headers)), *headers, *headers.values(), *options)
     try:
         encoded = [part.encode(errors="surrogateescape") for part in arguments]
@@ -179,10 +110,6 @@ def compile_program(
     log = said.decode(errors="replace").strip(" ")
     errors, remarks = parse_log(log)
     if status == b"NVRTC_ERROR_COMPILATION":
-        missed = {name for error in errors for name in _UNDEFINED.findall(error.message)}
-        own = tuple(f"-D{name}={_IMPLICIT[name]}" for name in sorted(missed & _IMPLICIT.keys()))
-        if own and own[0] not in options:
-            return compile_program(text, file, expression, (*options, *own), stand_ins)
         raise Refused(errors, remarks, log)
     if status:
         raise CompileError(f"{file}: NVRTC failed with {status.decode()}" + (f"\n{log}" if log else ""))
