@@ -158,11 +158,18 @@ class Builder:
 
     def without(self, mask: str, lane: str) -> str:
         """A mask without one of its lanes, an i64."""
-        bit = lane
-        if self.width != 64:
-            bit = self.value(f"{'trunc' if self.width < 64 else 'zext'} i64 {lane} to {self.lanes}")
-        bit = self.value(f"shl {self.lanes} 1, {bit}")
+        bit = self.value(f"shl {self.lanes} 1, {self._place(lane)}")
         return self.value(f"xor {self.lanes} {mask}, {bit}")
+
+    def from_lane(self, mask: str, lane: str) -> str:
+        """A mask of which the first bit is that of a lane, an i64, and each next one the next lane's."""
+        return self.value(f"lshr {self.lanes} {mask}, {self._place(lane)}")
+
+    def _place(self, lane: str) -> str:
+        """A lane, an i64, as the place of its bit in a mask."""
+        if self.width == 64:
+            return lane
+        return self.value(f"{'trunc' if self.width < 64 else 'zext'} i64 {lane} to {self.lanes}")
 
     def last_lane(self, mask: str) -> str:
         """The highest lane of a mask, which is not empty, as an i64."""

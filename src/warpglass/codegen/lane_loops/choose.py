@@ -20,6 +20,7 @@ from .ends import find_ends
 from .find import LaneLoop, find_lane_loops
 from .repeats import Repeat, find_repeat, hands_nothing_on
 from .rounds import Rounds, find_rounds
+from .teams import find_shared
 
 # Bytes by which stores move on at most in a round: lanes further apart than that mostly lie side by side.
 _LINE = 64
@@ -31,6 +32,7 @@ class ChosenLoop:
 
     `ends` are the steps that compute registers' last values in front of it. If it is `wide`, LLVM does many
     of its rounds at once: they store side by side and hand nothing on. A round may have parts that `repeat`.
+    Lanes of a team have the `shared` walks in common.
     """
 
     loop: LaneLoop
@@ -39,6 +41,7 @@ class ChosenLoop:
     wide: bool
     repeat: Repeat | None
     costs: Costs
+    shared: frozenset[int]
 
 
 def choose_lane_loops(
@@ -66,7 +69,8 @@ def choose_lane_loops(
         if loop.stores and not wide and _lies_in_rows(loop, found):
             continue
         costs = find_costs(program, loop, found.kinds, shape, promises, symbols, rounds, wide=wide)
-        chosen[header] = ChosenLoop(loop, rounds, ends, wide, repeat if wide else None, costs)
+        shared = frozenset[int]() if loop.stores else find_shared(program, loop, rounds, found)
+        chosen[header] = ChosenLoop(loop, rounds, ends, wide, repeat if wide else None, costs, shared)
     return chosen
 
 

@@ -25,14 +25,16 @@ from .choose import ChosenLoop
 from .doubtful import DoubtfulLane, begin_round, computes_doubles, have_nans
 from .ends import emit_ends
 from .find import Group
-from .joint import Joint, joint_runners
+from .joint import emit_joint
 from .lane_rounds import Entered, LaneRounds
 from .one_lane import Runner
 from .preparation import Preparation
 from .ranges import LaneRanges
 from .repeats import Repeat
 from .rounds import Walk
+from .several import SeveralLanes, several_runners
 from .stores import Meeting, say_apart, short_rounds
+from .teams import emit_teams
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
@@ -54,7 +56,7 @@ class LaneCode:
             lanes = warp.lanes
             assert isinstance(lanes, FastLanes)
             self.alone = Runner.alone(lanes, warp.registers, warp.symbols)
-            self.joint = joint_runners(lanes, warp.registers, warp.symbols)
+            self.joint = several_runners(lanes, warp.registers, warp.symbols)
 
     def declare(self) -> list[str]:
         """The stack slots, at the function's start."""
@@ -88,29 +90,22 @@ class _Attempt:
         self.wide, self.repeat = chosen.wide, chosen.repeat
         times = 1 if self.repeat is None else self.repeat.times
         ordered = len(self.steps) <= _ORDERED and not self.wide
-        self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=ordered, times=times)
+        self.shared = chosen.shared if ordered else frozenset[int]()
+        self.rounds = LaneRounds(
+            self.b, self.name, rounds, code._slots, ordered=ordered, times=times, shared=self.shared
+        )
         # Registers whose last values are known in front of the loop.
         self.known = loop.kept.intersection(chosen.ends)
         self.groups = [group for group in loop.groups if rounds.walked.isdisjoint(group.steps)]
         self.misses: list[tuple[str, Sequence[tuple[Group, str]]]] = []  # label, groups with addresses
         self.said = say_apart(self.b, rounds.walks) if loop.stores else {}
-        self.joint = self._find_joint()
-
-    def _find_joint(self) -> Joint | None:
-        """The code for several lanes at once, if they may go so."""
-        code = self.code
-        if not (self.rounds.ordered and self.costs.waits):
-            return None
-        return Joint(
-            code._program,
-            self.loop,
-            self.name,
-            self.rounds,
-            self.buffers,
-            code.joint,
-            self.known,
-            self._check_jointly,
-        )
+        self.at_once: SeveralLanes | None = None
+        if self.rounds.ordered and (self.costs.waits or self.shared):
+            parts = code._program, loop, self.name, self.rounds, self.buffers, code.joint
+            self.at_once = SeveralLanes(*parts, self.known, self._check_jointly)
+        # Where lanes have their turns, at first and behind those that went alone.
+        self.first = f"{self.name}_{'team' if self.shared else 'joint' if self.at_once else 'lane'}"
+        self.next = self.first if self.shared else f"{self.name}_lane"
 
     def emit(self) -> None:
         b, loop, name = self.b, self.loop, self.name
@@ -119,15 +114,15 @@ class _Attempt:
         b.place(f"{name}_begin")
         self._choose()
         self._open()
-        if self.joint is not None:
-            b.place(f"{name}_joint")
-            self.joint.emit()
+        if self.at_once is not None:
+            b.place(self.first)
+            (emit_teams if self.shared else emit_joint)(self.at_once)
         b.place(f"{name}_lane")
         lane = self.rounds.next_lane()
         self._take_turn(lane)
         rest = b.without(b.load(b.lanes, f"%{name}.rest"), lane)
         b.store(b.lanes, rest, f"%{name}.rest")
-        b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", f"{name}_lane")
+        b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", self.next)
         self._search()
         b.place(f"{name}_done")
         self._collect()
@@ -178,14 +173,13 @@ class _Attempt:
         """Find the lanes that go through the loop, and go on with one unless accesses' roots lie unevenly."""
         b = self.b
         self._prepare_rounds()
-        first = f"{self.name}_lane" if self.joint is None else f"{self.name}_joint"
         uneven = "0"
         for group in self.groups:
             if self.ranges.is_aligned(group):
                 low = self.ranges.bounds(group).low
                 from_root = b.value(f"sub i64 {self.buffers.scalars[group.root or '']}, {low}")
                 uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
-        b.branch(b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", first, unlikely=True)
+        b.branch(b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", self.first, unlikely=True)
 
     def _prepare_rounds(self) -> None:
         """Prepare the lanes."""

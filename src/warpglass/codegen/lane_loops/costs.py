@@ -22,8 +22,8 @@ from ..values.facts import FactLanes
 from ..values.results import Result
 from ..values.value import Value
 from .find import LaneLoop, are_apart, reached
-from .joint import LANES
 from .rounds import Rounds
+from .several import LANES
 
 # Eighths of a processor's cycle, as measured on Sapphire Rapids. For one lane: an instruction, of which few
 # are left when LLVM is through, a load, a division, and what it takes to begin and to end, which the

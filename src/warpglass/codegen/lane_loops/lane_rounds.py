@@ -34,9 +34,20 @@ class LaneRounds:
 
     `slots` takes stack slots that it needs. `%{name}.rest` has the lanes that are to go through the loop. If
     they are `ordered`, those of fewest rounds go first. A round may have a number of parts (repeats.py).
+    Mates have the `shared` walks in common (teams.py).
     """
 
-    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str], *, ordered: bool, times: int):
+    def __init__(
+        self,
+        b: Builder,
+        name: str,
+        rounds: Rounds,
+        slots: list[str],
+        *,
+        ordered: bool,
+        times: int,
+        shared: frozenset[int] = frozenset(),
+    ):
         self.b = b
         self._name = name
         self.rounds = rounds
@@ -46,6 +57,7 @@ class LaneRounds:
         places = [(walk.array, walk.first.moved) for walk in rounds.walks]
         self._leads = [places.index(place) for place in places]
         self._buffers = {-1: f"%{name}.last", **{k: f"%{name}.start{k}" for k in self._leads}}
+        self._shared = {self._leads[k] for k in shared}
         walks = range(len(rounds.walks)) if misses_pages() else ()
         self._soon = [f"%{name}.soon{k}" for k in walks]  # where later walks begin, to be asked for
         whole = b.vector("i64")
@@ -55,7 +67,7 @@ class LaneRounds:
         if ordered:
             slots += [f"  %{name}.{slot} = alloca i64" for slot in ("turn", "turns")]
             slots += [f"  %{name}.order = alloca [{2 * b.width} x i8]"]
-        slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in _MASKS]
+        slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in (*_MASKS, *(["mates"] if shared else []))]
 
     def begin(self, mask: str) -> None:
         """None of a mask's lanes has gone through the loop yet, nor is left to the loop for all lanes."""
@@ -109,6 +121,8 @@ class LaneRounds:
         some = b.label("some")
         b.branch(b.someone(plan.able), some, f"{name}_leave")
         b.place(some)
+        if self._shared:
+            b.store(b.lanes, self._find_mates(plan), f"%{name}.mates")
         if self.ordered:
             rounds, order = self._buffers[-1], f"%{name}.order"
             args = [("ptr", rounds), (b.lanes, plan.able), ("i1", several), ("ptr", order)]
@@ -129,6 +143,21 @@ class LaneRounds:
         chosen = b.value(f"select i1 {near}, {whole} {following}, {whole} {start}")
         b.store(whole, chosen, buffer, ", align 64")
 
+    def _find_mates(self, plan: Plan) -> str:
+        """The lanes that walk as the next one does, and end as that: a mask."""
+        b, whole = self.b, self.b.vector("i64")
+        following = [*range(1, b.width), b.width - 1]
+        mates = b.value(f"and {b.lanes} {plan.able}, {b.value(f'lshr {b.lanes} {plan.able}, 1')}")
+        for one in (plan.rounds, *(plan.starts[k] for k in sorted(self._shared))):
+            next_ = b.shuffle("i64", b.width, one, following)
+            same = b.mask_bits(b.value(f"icmp eq {whole} {one}, {next_}"))
+            mates = b.value(f"and {b.lanes} {mates}, {same}")
+        return mates
+
+    def mates(self, lane: str) -> str:
+        """A mask: bit n says whether the n-th lane behind a lane, an i64, is a mate of the next one."""
+        return self.b.from_lane(self.b.load(self.b.lanes, f"%{self._name}.mates"), lane)
+
     def next_lane(self) -> str:
         """The lane whose turn it is, an i64."""
         b, turn = self.b, f"%{self._name}.turn"
@@ -147,8 +176,8 @@ class LaneRounds:
         place = b.offset(b.offset(f"%{self._name}.order", turn), away)
         return b.value(f"zext i8 {b.load('i8', place)} to i64")
 
-    def enter(self, lane: str) -> Entered:
-        """What a lane needs that begins."""
+    def enter(self, lane: str, mate: Entered | None = None) -> Entered:
+        """What a lane needs that begins, of which some may be what one of its mates needs."""
         b = self.b
         found = {
             k: b.load("i64", b.value(f"getelementptr i64, ptr {buffer}, i64 {lane}"))
@@ -162,7 +191,10 @@ class LaneRounds:
             b.offset(starts[lead], walk.first.number - walks[lead].first.number)
             for walk, lead in zip(walks, self._leads, strict=True)
         ]
-        return Entered(last, tuple(places))
+        if mate is None:
+            return Entered(last, tuple(places))
+        own = enumerate(zip(places, mate.starts, strict=True))
+        return Entered(mate.last, tuple(b if self._leads[k] in self._shared else a for k, (a, b) in own))
 
     def look_ahead(self, later: str) -> None:
         """As a lane has its turn, ask for what a later one will load."""
