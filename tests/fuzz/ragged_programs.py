@@ -2,8 +2,9 @@
 
 They load from these or store into them. Thread i goes from `first[i]` to `last[i]`, which are read again in
 each round or not. Parts lie in the order of the threads or not, one behind the other, with gaps, or overlap;
-arrays may be one, also with the one that says where parts end; some parts reach beyond their array. Warps run
-one by one, as those whose parts overlap race.
+arrays may be one, also with the one that says where parts end; some parts reach beyond their array. Where
+nothing is stored, threads side by side may share a part. Warps run one by one, as those whose parts overlap
+race.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _TYPES = {
 }
 _STATEMENTS = ["fill", "number", "copy", "scale", "sum", "own", "load"]
 _LOADING = ["pick", "picks", "product", "product", "load"]  # of rows that nothing is stored into
+_SHARED = ["pick", "product", "block", "block"]  # of those that threads share
 _BLOCKS = 2
 _HEAD = (
     'extern "C" __global__ void k(const T *a, U *o, U *p, const int *first, const int *last, const int *x, '
@@ -43,9 +45,11 @@ def text_of(number: int) -> tuple[str, str, str]:
     given = one.choice([made, made, *_TYPES])
     lines = [f"typedef {given} T;", f"typedef {made} U;", _HEAD]
     lines += ["int i = blockIdx.x * blockDim.x + threadIdx.x;", "if (i >= n) return;"]
-    lines += ["U s = (U)i, c = a[i];", "int b = first[i], e = last[i];"]
+    sharing = one.choice([1, 1, 1, 1, 2, 3, 4, 6])  # threads
+    lines += [f"U s = (U)i, c = a[i]; int m = i / {sharing}, r = i % {sharing};"]
+    lines += ["int b = first[m], e = last[m];"]
     for _ in range(one.randrange(1, 4)):
-        start, end = one.choice([("b", "e"), ("first[i]", "last[i]"), ("b", "last[i]"), ("0", "e - b")])
+        start, end = one.choice([("b", "e"), ("first[m]", "last[m]"), ("b", "last[m]"), ("0", "e - b")])
         index = "b + k" if start == "0" else "k"
         if one.random() < 0.1:
             index = f"i * 40 + {index} % 40"
@@ -55,6 +59,8 @@ def text_of(number: int) -> tuple[str, str, str]:
         kinds = _STATEMENTS + ["pick", "picks"] * one.choice([0, 0, 1, 9])
         if one.random() < 0.4:
             kinds = _LOADING
+        if sharing > 1:
+            kinds = _SHARED
         for _ in range(one.choice([1, 1, 2, 3])):
             at = f"{index}{one.choice(['', '', '', ' + 1', ' - 1'])}"
             target = one.choice("oop")
@@ -82,6 +88,8 @@ def _statement(one: random.Random, kind: str, target: str, index: str, at: str) 
             return f"s += (U)g[x[{at}]];"
         case "product":
             return f"s = s * (U)3 + (U)a[{index} * 2 - b] * (U)g[x[{at}]];"
+        case "block":
+            return f"s = s * (U)3 + (U)a[{index} * 2 - b + r] * (U)g[x[{at}] + {one.randrange(3)}];"
         case "picks":
             more = one.choice(["", " + 1", " - 1"])
             how = one.choice(["s += (U)(one * two);", "s = s > (U)one ? s + (U)two : (U)one;"])
