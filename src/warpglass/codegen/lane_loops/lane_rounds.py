@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..builder import Builder, widened
-from ..machine.target import misses_pages
 from .preparation import Plan
 from .rounds import Rounds, Walk
 from .stores import Meeting
@@ -58,8 +57,8 @@ class LaneRounds:
         self._leads = [places.index(place) for place in places]
         self._buffers = {-1: f"%{name}.last", **{k: f"%{name}.start{k}" for k in self._leads}}
         self._shared = {self._leads[k] for k in shared}
-        walks = range(len(rounds.walks)) if misses_pages() else ()
-        self._soon = [f"%{name}.soon{k}" for k in walks]  # where later walks begin, to be asked for
+        # Where later walks begin, to be asked for.
+        self._soon = [f"%{name}.soon{k}" for k in range(len(rounds.walks))]
         whole = b.vector("i64")
         buffers = (*self._buffers.values(), *self._soon)
         slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in buffers]

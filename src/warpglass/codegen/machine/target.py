@@ -236,6 +236,6 @@ def misses_pages() -> bool:
     """Whether the processor seldom fetches by itself what loads in other pages will need.
 
     So it was on Zen 4. On Sapphire Rapids, whose own fetching got along, asking for it cost up to half as
-    much time again in loops that stride by the grid (`codegen/memory/prefetch.py`), and 3 % over sparse rows.
+    much time again in loops that stride by the grid (`codegen/memory/prefetch.py`).
     """
     return chosen_target().cpu.startswith("znver")
