@@ -29,7 +29,10 @@ extern "C" __global__ void name(const int* from, const int* to, const int* colum
   for (int k = from[row]; k < to[row]; k++) __VA_ARGS__ \\
   y[i] = sum; \\
 }
-EACH(blocks, i / R, { for (int c = 0; c < R; c++) sum += values[(k * R + r) * R + c] * x[R * columns[k] + c]; })
+EACH(blocks, i / R, {
+  const T *v = values + (k * R + r) * R, *part = x + R * columns[k];
+  for (int c = 0; c < R; c++) sum += v[c] * part[c];
+})
 EACH(parts, i / R, { int c = columns[k]; sum += x[c] + values[R * k + r] * x[c + 1]; })
 EACH(rows, i, { sum += values[k] * x[columns[k]]; })
 EACH(walks, i / R, { sum = sum * 3 + values[R * k + r]; })

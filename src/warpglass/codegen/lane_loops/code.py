@@ -56,14 +56,14 @@ class LaneCode:
             lanes = warp.lanes
             assert isinstance(lanes, FastLanes)
             self.alone = Runner.alone(lanes, warp.registers, warp.symbols)
-            self.joint = several_runners(lanes, warp.registers, warp.symbols)
+            self.several = several_runners(lanes, warp.registers, warp.symbols)
 
     def declare(self) -> list[str]:
         """The stack slots, at the function's start."""
         if not self.loops:
             return []
         patience = ["  %patience = alloca i32", f"  store i32 {_PATIENCE}, ptr %patience"]
-        runners = (self.alone, *self.joint)
+        runners = (self.alone, *self.several)
         return [*patience, *self._slots, *(line for one in runners for line in one.registers.declare())]
 
     def attempt(self, index: int) -> None:
@@ -101,7 +101,7 @@ class _Attempt:
         self.said = say_apart(self.b, rounds.walks) if loop.stores else {}
         self.at_once: SeveralLanes | None = None
         if self.rounds.ordered and (self.costs.waits or self.shared):
-            parts = code._program, loop, self.name, self.rounds, self.buffers, code.joint
+            parts = code._program, loop, self.name, self.rounds, self.buffers, code.several
             self.at_once = SeveralLanes(*parts, self.known, self._check_jointly)
         # Where lanes have their turns, at first and behind those that went alone.
         self.first = f"{self.name}_{'team' if self.shared else 'joint' if self.at_once else 'lane'}"
@@ -148,7 +148,7 @@ class _Attempt:
         b.store(b.lanes, mask, f"%{self.name}.rest")
         self.rounds.begin(mask)
         b.store(b.lanes, "0", f"%lanes_{loop.header}")
-        self.buffers.lay_out(code._warp.registers, code._warp.lanes, (code.alone, *code.joint))
+        self.buffers.lay_out(code._warp.registers, code._warp.lanes, (code.alone, *code.several))
 
     # ------------------------------------------------------------------------------------ ranges
     def _choose(self) -> None:
@@ -251,7 +251,7 @@ class _Attempt:
         rounds.look_ahead(rounds.later)
         over = f"{self.name}_over"
         if computes_doubles(self.steps, code.alone.registers) and not self.loop.stores:
-            (runner, *_), exactly = code.joint, f"{self.name}_exactly"
+            (runner, *_), exactly = code.several, f"{self.name}_exactly"
             assert isinstance(runner.lane, DoubtfulLane)
             runner.lane.give_up, runner.lane.stores = exactly, False
             self._go(runner, lane, entered)

@@ -66,7 +66,8 @@ class LaneRounds:
         if ordered:
             slots += [f"  %{name}.{slot} = alloca i64" for slot in ("turn", "turns")]
             slots += [f"  %{name}.order = alloca [{2 * b.width} x i8]"]
-        slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in (*_MASKS, *(["mates"] if shared else []))]
+        masks = (*_MASKS, "mates") if shared else _MASKS
+        slots += [f"  %{name}.{mask} = alloca {b.lanes}" for mask in masks]
 
     def begin(self, mask: str) -> None:
         """None of a mask's lanes has gone through the loop yet, nor is left to the loop for all lanes."""

@@ -87,7 +87,7 @@ class SeveralLanes:
         b.place(over)
 
     def leave(self, runners: Sequence[Runner], lanes: Sequence[str], turn: str, following: str) -> None:
-        """Keep what lanes have come to, and go on with the next turn, which has a label, if lanes are left."""
+        """Keep what lanes have come to, and go on at a label with the next turn if lanes are left."""
         b, rest = self.b, f"%{self.name}.rest"
         self._look_at_nans(runners)
         left = b.load(b.lanes, rest)

@@ -24,7 +24,7 @@ from .several import SeveralLanes
 
 
 def find_shared(program: Program, loop: LaneLoop, rounds: Rounds, found: Inference) -> frozenset[int]:
-    """The walks, by their places in `rounds.walks`, that mates have in common; empty if there are no teams."""
+    """The walks, by their places in `rounds.walks`, that mates have in common; none if there are no teams."""
     steps = program.blocks[loop.header].steps
     groups = [group for group in loop.groups if rounds.walked.isdisjoint(group.steps)]
     made = {name: step for step in steps for name in step.writes}
@@ -68,7 +68,7 @@ class _Sources:
         while left:
             name = left.pop()
             kind = self._found.kinds.get(name)
-            if name in seen or kind is not None and kind.uniform:
+            if name in seen or (kind is not None and kind.uniform):
                 continue
             seen.add(name)
             for step in self._made.get(name, ()):
