@@ -46,7 +46,9 @@ class Indices:
             if name != "shl" and one.ir not in self._found:
                 one, other = other, one
             found = self._found.get(one.ir)
-            if found is None or other.ok is not None or other.offsets is None:
+            if name == "add" and found is not None and other.ir in self._found:
+                found = self._summed(found, self._found[other.ir])
+            elif found is None or other.ok is not None or other.offsets is None:
                 found = None
             elif name == "add":
                 found = self._moved(self._spread(found, other.offsets), other)
@@ -54,6 +56,33 @@ class Indices:
                 found = self._scaled(found, name, other) if other.uniform else None
             if found is not None:
                 self._found[result.ir] = found
+
+    def _summed(self, a: Indexed, b: Indexed) -> Indexed | None:
+        """The sum of two, as of a row's start and a column, if its number for certain fits 32 bits."""
+        shift = min(a.shift, b.shift)
+        one, other = (self._shifted(found, found.shift - shift) for found in (a, b))
+        if one is None or other is None or (a.base != "0" and b.base != "0"):
+            return None
+        least, most = one.least + other.least, one.most + other.most
+        if not _fits(least, most):
+            return None
+        builder = self._lanes.builder
+        numbers = builder.value(f"add {builder.vector('i32')} {one.numbers}, {other.numbers}")
+        base = b.base if a.base == "0" else a.base
+        zeros = min(one.zeros, other.zeros)
+        return Indexed(base, a.distance + b.distance, numbers, shift, zeros, False, least, most)
+
+    def _shifted(self, found: Indexed, by: int) -> Indexed | None:
+        """The same with numbers of which each stands for fewer bytes, if they still fit 32 bits."""
+        least, most = found.least << by, found.most << by
+        if found.unsigned or not _fits(least, most):
+            return None
+        if not by:
+            return found
+        b = self._lanes.builder
+        numbers = b.value(f"shl {b.vector('i32')} {found.numbers}, splat (i32 {by})")
+        zeros, shift = found.zeros + by, found.shift - by
+        return replace(found, numbers=numbers, shift=shift, zeros=zeros, least=least, most=most)
 
     def _spread(self, found: Indexed, offsets: Offsets) -> Indexed | None:
         """The same with what each lane adds, if that is for certain a difference of numbers of 32 bits."""
@@ -63,7 +92,7 @@ class Indices:
         least, most = found.least + min(added), found.most + max(added)
         if found.unsigned or any(offset % (1 << found.shift) for offset in offsets):
             return None
-        if least < -(1 << 31) or most >= 1 << 31:
+        if not _fits(least, most):
             return None
         b = self._lanes.builder
         numbers = b.value(f"add {b.vector('i32')} {found.numbers}, {constant_vector('i32', added)}")
@@ -86,6 +115,11 @@ class Indices:
         if factor & (factor - 1) or not 0 < factor << found.shift <= _MOST:
             return None
         return replace(found, distance=found.distance * factor, shift=found.shift + factor.bit_length() - 1)
+
+
+def _fits(least: int, most: int) -> bool:
+    """Whether all numbers between two are signed ones of 32 bits."""
+    return least >= -(1 << 31) and most < 1 << 31
 
 
 def _bounded(indexed: Indexed, numbers: Value) -> Indexed:
