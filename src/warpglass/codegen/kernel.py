@@ -171,7 +171,7 @@ def _lanes(version: Version) -> ReferenceLanes:
     access = WarpAtomics(builder)
     access.streaming, access.prefetches = version.streaming, version.prefetches
     access.tiles, access.row_stores = version.tiles, version.row_stores
-    access.neighbours = version.neighbours
+    access.neighbours, access.shared_tables = version.neighbours, version.shared_tables
     access.deferred = frozenset() if version.probes else program.deferrable
     access.masks_boundaries, access.by_segments = version.masks_boundaries, version.by_segments
     local = LocalMemory(access, program.local.size, program.strays)

@@ -40,6 +40,7 @@ from .memory.merged_checks import merge_checks
 from .memory.neighbours import find_neighbours
 from .memory.prefetch import find_prefetches
 from .memory.row_stores import find_row_stores
+from .memory.shared_tables import find_shared_tables
 from .memory.tiles import find_tiles
 from .operands import Symbols
 from .path_bounds.analysis import bound_by_paths
@@ -148,6 +149,7 @@ PASSES = (
     Pass("full blocks", _find_full, "program.blocks shape inference", "full", _optimised, _ALONE),
     Pass("merged checks", merge_checks, "program inference.kinds", "regions", _unobserved, "1.23, most 2.2"),
     Pass("neighbours", find_neighbours, "program inference.kinds", "neighbours", _unobserved, _ALONE),
+    Pass("shared tables", find_shared_tables, "program", "shared_tables", _unobserved, _ALONE),
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
     Pass("loops of lanes", choose_lane_loops, f"{_KNOWN} deserted", "lane_loops", _unobserved, _ALONE),

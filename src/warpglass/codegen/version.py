@@ -15,6 +15,7 @@ from .memory.merged_checks import VersionedRegion
 from .memory.neighbours import Neighbours
 from .memory.prefetch import Prefetch
 from .memory.row_stores import RowStores
+from .memory.shared_tables import SharedTables
 from .memory.tiles import Tiles
 from .operands import Symbols
 from .probes import Probe
@@ -39,6 +40,7 @@ class Version:
     lane_loops: Mapping[int, ChosenLoop] = field(default_factory=dict[int, ChosenLoop])  # by header
     few_lanes: Mapping[int, FewRegion] = field(default_factory=dict[int, FewRegion])  # by header
     neighbours: Mapping[int, Neighbours] = field(default_factory=dict[int, Neighbours])  # by step
+    shared_tables: SharedTables = field(default_factory=SharedTables)  # what loops look up in
     tiles: Tiles = field(default_factory=Tiles)  # the rows along which lanes walk
     row_stores: RowStores = field(default_factory=RowStores)  # those along which they store
     prefetches: Mapping[int, Prefetch] = field(default_factory=dict[int, Prefetch])  # by the load's step

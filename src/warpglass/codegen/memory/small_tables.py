@@ -3,7 +3,8 @@
 Digits of an encoding, a codebook, the substitutions of a cipher, offsets of neighbours: the whole table is
 loaded, and each lane picks its element from the registers. That is a quarter of what a gather takes, and
 bytes and halves have no gather at all. Where the whole table does not lie in one range, lanes are served as
-anywhere.
+anywhere. So they are where one of them leaves a shared variable (shared_tables.py), of which only the size is
+known.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from ..builder import Builder, constant_vector, vector
 from ..machine.target import masks_bytes, picks_bits, picks_words
 from .any_form import AnyForm
 from .indexed import Indexed
+from .shared_tables import SharedTables
+from .sites import DECLARED, Bounds
 
 _REGISTER = 64  # bytes of a register of AVX-512
 _MOST = 8  # registers that a table takes
@@ -39,27 +42,40 @@ class _Table:
         """Elements of a register."""
         return _REGISTER // self.size
 
+    def missed(self, b: Builder, numbers: str, mask: str) -> str:
+        """An i1 that holds if the number of some lane that acts is not one of an element."""
+        words, count = b.vector("i32"), (self.elements - 1) // self.scale + 1
+        if self.least:
+            numbers = b.value(f"sub {words} {numbers}, splat (i32 {self.least})")
+        return b.someone(b.votes(b.value(f"icmp uge {words} {numbers}, splat (i32 {count})"), mask))
+
 
 class SmallTables(AnyForm):
     """Emits accesses of every form; loads by indices of few elements from registers."""
 
+    def __init__(self, builder: Builder):
+        super().__init__(builder)
+        self.shared_tables = SharedTables()
+
     def load_any(
         self, site: int, address: str, type_: str, count: int, mask: str, indexed: Indexed | None = None
     ) -> list[str]:
-        table = None
-        if indexed is not None and count == 1 and _is_small(indexed, BITS[type_] // 8):
-            table = self._table(indexed, BITS[type_] // 8)
+        b, size, usual = self.builder, BITS[type_] // 8, super().load_any
+        table, outside, bounds = None, "false", DECLARED
+        if indexed is not None and count == 1 and size <= 1 << indexed.shift:
+            if _has_few(indexed, size):
+                table, bounds = self._table(indexed, size), self.bounds(site)
+                outside = self._leaves(table, bounds)
+            elif self.sites[site].space == "shared":
+                table = self._variable(indexed, size)
+                outside = "false" if table is None else table.missed(b, indexed.numbers, mask)
         if table is None:
-            return super().load_any(site, address, type_, count, mask, indexed)
-        assert indexed is not None
-        b, bounds, numbers, usual = self.builder, self.bounds(site), indexed.numbers, super().load_any
-        distance = table.start if bounds.low == "0" else b.value(f"sub i64 {table.start}, {bounds.low}")
-        limit = b.intrinsic("usub.sat", "i64", bounds.limit, str(table.elements - 1))
-        outside = b.value(f"icmp uge i64 {b.elements(distance, table.size)}, {limit}")
+            return usual(site, address, type_, count, mask, indexed)
+        found, numbers = table, indexed.numbers if indexed else ""
         return self.load_either(
             outside,
             b.vector(type_),
-            lambda: [_looked_up(b, table, self._host(table.start, bounds), numbers, type_)],
+            lambda: [_looked_up(b, found, self._host(found.start, bounds), numbers, type_)],
             lambda: (usual(site, address, type_, count, mask, indexed), b.block),
         )
 
@@ -69,21 +85,42 @@ class SmallTables(AnyForm):
         start = b.value(f"add i64 {indexed.base}, {first}") if first else indexed.base
         return _Table(start, _reach(indexed, size), size, scale, indexed.least)
 
+    def _leaves(self, table: _Table, bounds: Bounds) -> str:
+        """An i1 that holds if a table is not in a range."""
+        b = self.builder
+        distance = table.start if bounds.low == "0" else b.value(f"sub i64 {table.start}, {bounds.low}")
+        limit = b.intrinsic("usub.sat", "i64", bounds.limit, str(table.elements - 1))
+        return b.value(f"icmp uge i64 {b.elements(distance, table.size)}, {limit}")
+
+    def _variable(self, indexed: Indexed, size: int) -> _Table | None:
+        """The shared variable that indices count from, if registers hold it."""
+        variable = self.shared_tables.find(self.step, indexed.distance) if indexed.base == "0" else None
+        if variable is None or indexed.unsigned:
+            return None
+        start, bytes_ = variable
+        before, scale = indexed.distance - start, (1 << indexed.shift) // size
+        if before % (1 << indexed.shift) or start % size or not _is_held(bytes_ // size, size):
+            return None
+        return _Table(str(start), bytes_ // size, size, scale, -(before >> indexed.shift))
+
 
 def _reach(indexed: Indexed, size: int) -> int:
     """How many elements of a size lie between the first and the last that indices reach."""
     return ((indexed.most - indexed.least) << indexed.shift) // size + 1
 
 
-def _is_small(indexed: Indexed, size: int) -> bool:
-    """Whether registers hold all that indices reach, and picking from them is quicker than a gather.
+def _has_few(indexed: Indexed, size: int) -> bool:
+    """Whether registers hold all that indices reach.
 
     Indices that may be negative say mostly by -1 that nothing was found, and nothing lies there.
     """
-    if indexed.unsigned or indexed.least < 0 or size > 1 << indexed.shift or not _permutes(size):
-        return False
-    each, elements = _REGISTER // size, _reach(indexed, size)
-    return elements <= min(_MOST, each // 2) * each and elements <= 1 << 8 * size
+    return not indexed.unsigned and indexed.least >= 0 and _is_held(_reach(indexed, size), size)
+
+
+def _is_held(elements: int, size: int) -> bool:
+    """Whether registers hold so many elements, and picking from them is quicker than a gather."""
+    each = _REGISTER // size
+    return 0 < elements <= min(_MOST, each // 2) * each and elements <= 1 << 8 * size and _permutes(size)
 
 
 def _permutes(size: int) -> bool:
