@@ -19,7 +19,7 @@ from ..infer import Inference
 from ..machine.target import masks_bytes
 from ..shape import BlockShape
 from .paces import Paces
-from .tiles import ROW, are_apart, bytes_of_element, groups_of, keeps_memory
+from .tiles import ROW, STORED, are_apart, bytes_of_element, groups_of, keeps_memory
 
 # Memory in which no rows are; bytes of the columns that elements are kept in.
 _OWN, _UNITS = ("const", "local", "param", "shared"), (4, 8)
@@ -62,7 +62,7 @@ def find_row_stores(
             or served
             or parted
             or not inner
-            or not all(keeps_memory(one, but_stores=True) for one in blocks)
+            or not all(keeps_memory(one, STORED) for one in blocks)
         ):
             continue
         steps = [step for block in blocks for step in block.steps]

@@ -19,6 +19,7 @@ from ...isa.types import BITS, LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step, Switch
 from ...program.blocks import loops_of
 from ...program.pointers import Base, Word, bases_of
+from ..few_lanes.find import FewRegion
 from ..values.affine import regular
 from ..values.value import Offsets, Value
 from .paces import Form, Paces
@@ -31,7 +32,9 @@ _WORTH = 6
 # Bytes between two lanes up to which one access reaches several of them.
 _NEAR = 16
 # Where a loop with tiles may store.
-_STORED = frozenset(("global", "shared", "local"))
+STORED = frozenset(("global", "shared", "local"))
+# What is stored where no tile is of.
+_OWN = frozenset(("shared", "local"))
 # Tiles of a kernel.
 _MOST = 8
 
@@ -68,7 +71,10 @@ class Tiles:
 
 
 def find_tiles(
-    program: Program, kinds: Mapping[str, Value], lane_loops: Collection[int], few_lanes: Collection[int]
+    program: Program,
+    kinds: Mapping[str, Value],
+    lane_loops: Collection[int],
+    few_lanes: Mapping[int, FewRegion],
 ) -> Tiles:
     """The tiles that are worth it."""
     loops = loops_of(program.blocks)
@@ -79,7 +85,7 @@ def find_tiles(
         blocks = [program.blocks[index] for index in sorted(body)]
         inner = not any(other in body for other in loops if other != header)
         served = header in program.fair or header in lane_loops or header in few_lanes
-        if served or not inner or not all(keeps_memory(block, but_stores=True) for block in blocks):
+        if served or not inner or not all(keeps_memory(block, STORED) for block in blocks):
             continue
         steps = [step for block in blocks for step in block.steps]
         storing = {step.number for step in steps if stores_to(step, ("global",))}
@@ -96,17 +102,21 @@ def find_tiles(
             looked_after |= body
     if not found:
         return Tiles()
-    changing = {index for index, block in enumerate(program.blocks) if not keeps_memory(block)}
+    changing = {index for index, block in enumerate(program.blocks) if not keeps_memory(block, _OWN)}
     by_step = {step: tile for tile in found for step in tile.steps}
-    emptied = frozenset((changing - looked_after).union(few_lanes))
+    # Few lanes store without looking at tiles.
+    behind = {header for header, region in few_lanes.items() if any(index in region for index in changing)}
+    emptied = frozenset((changing - looked_after) | behind)
     return Tiles(tuple(found), emptied, frozenset(stores), by_step)
 
 
-def keeps_memory(block: Block, *, but_stores: bool = False) -> bool:
-    """Whether memory is the same at a block's end as at its beginning, as far as its lanes can know."""
+def keeps_memory(block: Block, stored: Collection[str] = ()) -> bool:
+    """Whether memory is the same at a block's end as at its beginning, as far as its lanes can know.
+
+    That is said of all but the spaces that are `stored` to.
+    """
     harmless = (
-        step.match.row.computes or _loads(step) or (but_stores and stores_to(step, _STORED))
-        for step in block.steps
+        step.match.row.computes or _loads(step) or stores_to(step, stored) for step in block.steps
     )
     return isinstance(block.end, Branch | Jump | Switch) and all(harmless)
 
