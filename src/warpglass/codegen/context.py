@@ -69,9 +69,11 @@ SLOT = {name: position for position, name in enumerate(WORDS)}
 
 # Entries of the range table: four 64-bit words.
 RANGE_WORDS = 4
-# Entries of the site table: low, limit, delta, whether stores go past the caches (streaming.py), and the
-# limit for the first of as many elements side by side as the site's lanes reach.
-SITE_WORDS = 5
+# Entries of the site table: low, limit, delta, whether stores go past the caches (streaming.py), the limit
+# for the first of as many elements side by side as the site's lanes reach, and how often in a row lanes did
+# not lie side by side (any_form.py).
+SITE_WORDS = 6
+SITE_MISSES = 5
 # Entries of the barrier table, in i32: threads arrived, generation, threads expected (0: all), predicates
 # that held, threads that voted; then the last two of the two latest generations, by parity.
 BARRIERS, BARRIER_WORDS = 16, 9

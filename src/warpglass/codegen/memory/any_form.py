@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from ...isa.types import BITS
 from ..builder import constant_vector
+from ..context import SITE_MISSES
 from ..machine.target import gathers_quickly
 from .gather_scatter import HALF
 from .indexed import Anywhere, Indexed, either
+from .misses import Misses
 from .patterns import Patterns
 from .streaming import load_run
 
@@ -29,7 +31,8 @@ class AnyForm(Patterns):
         if count > 1 or not apart:
             return self._load_each(site, at, type_, count, mask)
         test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
-        number, step, off = self._branch_contiguous(at, apart, mask, test, mixed)
+        halved = b.width > HALF and (isinstance(at, Anywhere) or not gathers_quickly())
+        number, step, off = self._branch_contiguous(site, at, apart, mask, test, mixed, halved=halved)
         b.place(test)
         first, wraps = at.first(b, number, apart)
         outside, bounds = self._check_interval(site, first, b.width)
@@ -42,11 +45,9 @@ class AnyForm(Patterns):
         bad, bounds = self.check(site, at, mask)
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
-        if b.width > HALF and (isinstance(at, Anywhere) or not gathers_quickly()):
+        if halved:
             halves, quick = b.label(), b.label()
-            same = b.value(f"icmp eq {at.type} {step}, 0")
-            near = b.value(f"icmp eq {at.type} {step}, {apart}")
-            b.branch(b.value(f"or i1 {same}, {near}"), halves, quick)
+            b.branch(self._pairs(at, step, apart), halves, quick)
             b.place(halves)
             words = b.vector("i64")
             host = b.value(f"add {words} {at.addresses(b)}, {b.splat('i64', bounds.delta)}")
@@ -90,7 +91,7 @@ class AnyForm(Patterns):
             self.store_vector(site, address, type_, values, mask)
             return
         test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
-        number, _, _ = self._branch_contiguous(at, apart, mask, test, mixed)
+        number, _, _ = self._branch_contiguous(site, at, apart, mask, test, mixed)
         b.place(test)
         first, wraps = at.first(b, number, apart)
         outside, bounds = self._check_interval(site, first, b.width)
@@ -110,18 +111,30 @@ class AnyForm(Patterns):
         b.place(join)
 
     def _branch_contiguous(
-        self, at: Anywhere | Indexed, apart: int, mask: str, yes: str, no: str
+        self,
+        site: int,
+        at: Anywhere | Indexed,
+        apart: int,
+        mask: str,
+        yes: str,
+        no: str,
+        *,
+        halved: bool = False,
     ) -> tuple[str, str, str]:
         """Go to `yes` if every active lane's number is where lane 0's would put it, else to `no`.
 
         Returns lane 0's number and the distance to lane 1's, which rules out most others at once, and the
         label that leads to `no`. Where one of these does not act, the lowest lane that does says where lane 0
-        would be. Memory may end between active lanes and the others: `no` is also for a run at its end.
+        would be. All that takes as long as half a gather, so it is left out for a while where it was in vain
+        several times; `halved` says that lanes 0 and 1 may be at one place, or side by side, to some avail.
+        Memory may end between active lanes and the others: `no` is also for a run at its end.
         """
         b, one, whole = self.builder, at.type, self.builder.vector(at.type)
-        start, both, some, look, off = (b.label(hint) for hint in ("lead", "both", "some", "look", "apart"))
-        b.jump(start)
-        b.place(start)
+        hints = ("lead", "both", "some", "compare", "found", "missed", "worth", "apart")
+        lead, both, some, compare, found, missed, worth, off = (b.label(hint) for hint in hints)
+        misses = Misses(b, b.offset(b.offset("%sites", self.word_of(site)), 8 * SITE_MISSES))
+        alone = misses.look(lead, off)
+        b.place(lead)
         pair = b.value(f"and {b.lanes} {mask}, 3")
         b.branch(b.value(f"icmp eq {b.lanes} {pair}, 3"), both, some)
         b.place(both)
@@ -130,21 +143,43 @@ class AnyForm(Patterns):
         # Either way: lanes that look at their neighbours by t ^ 1 act one by one.
         moved = b.value(f"add {one} {step}, {apart}")
         near = b.value(f"icmp eq {one} {b.value(f'and {one} {moved}, {~(2 * apart)}')}, 0")
-        b.branch(near, look, off)
+        b.branch(near, compare, missed)
         b.place(some)
         lane = b.value(f"and i64 {b.first_lane(mask)}, {b.width - 1}")
         lowest = b.value(f"extractelement {whole} {at.numbers}, i64 {lane}")
         number = lane if one == "i64" else b.value(f"trunc i64 {lane} to {one}")
         leading = b.value(f"sub {one} {lowest}, {b.value(f'mul {one} {number}, {apart}')}")
-        b.jump(look)
-        b.place(look)
+        b.jump(compare)
+        b.place(compare)
         first = b.phi(one, (lane_0, both), (leading, some))
-        found = b.phi(one, (step, both), (str(3 * apart), some))
+        known = b.phi(one, (step, both), (str(3 * apart), some))
         run = constant_vector(one, (apart * k for k in range(b.width)))
         expected = b.value(f"add {whole} {b.splat(one, first)}, {run}")
         strays = b.votes(b.value(f"icmp ne {whole} {at.numbers}, {expected}"), mask)
-        b.branch(b.someone(strays), off, yes)
+        b.branch(b.someone(strays), missed, found)
+        b.place(found)
+        misses.forget()
+        b.jump(yes)
+        b.place(missed)
+        step, ways = b.phi(one, (step, both), (known, compare)), [(str(3 * apart), alone)]
+        if halved:
+            count = b.label("count")
+            b.branch(self._pairs(at, step, apart), worth, count)
+            b.place(worth)
+            misses.forget()
+            ways.append((step, worth))
+            b.jump(off)
+            b.place(count)
+        misses.count()
+        ways.append((step, b.block))
+        b.jump(off)
         b.place(off)
-        step = b.phi(one, (step, both), (found, look))
+        step = b.phi(one, *ways)
         b.jump(no)
         return first, step, off
+
+    def _pairs(self, at: Anywhere | Indexed, step: str, apart: int) -> str:
+        """An i1 that holds if lanes 0 and 1 are at one place, or side by side."""
+        b = self.builder
+        same, near = (b.value(f"icmp eq {at.type} {step}, {distance}") for distance in (0, apart))
+        return b.value(f"or i1 {same}, {near}")
