@@ -25,7 +25,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(between_helper(one, declared) for one in sorted(access.runs)),
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
         *(row_helper(row, declared) for row in access.rows.values()),
-        *(tile_functions(access, width) if isinstance(access, TileLoads) else ()),
+        *(tile_functions(access, declared, width) if isinstance(access, TileLoads) else ()),
         *([row_store_helper(access.row_stores, declared, width)] if access.row_stores.unit else ()),
         *(
             atomic_helper(one, declared, refusing=access.refuse is not None)

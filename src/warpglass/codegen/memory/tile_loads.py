@@ -158,7 +158,7 @@ class TileLoads(IntervalChecks):
 
 
 # ------------------------------------------------------------------------------------ functions
-def tile_functions(access: TileLoads, width: int) -> list[str]:
+def tile_functions(access: TileLoads, declared: set[str], width: int) -> list[str]:
     """What fills the tiles of some loads, and the places of rows."""
     if not access.row_places:
         return []
@@ -166,13 +166,16 @@ def tile_functions(access: TileLoads, width: int) -> list[str]:
     tables[SIDE_BY_SIDE] = tuple(range(0, ROW * width, ROW))
     return [
         *(_place_table(name, places) for name, places in tables.items()),
-        *(fill_helper(unit, width) for unit in sorted(access.tile_units)),
+        *(fill_helper(unit, declared, width) for unit in sorted(access.tile_units)),
     ]
 
 
-def fill_helper(unit: int, width: int) -> str:
-    """`@wg_fill_tile_N`: 64 bytes from each lane's place, so many bytes from a host address, by columns."""
-    b = Builder(set(), width)
+def fill_helper(unit: int, declared: set[str], width: int) -> str:
+    """`@wg_fill_tile_N`: 64 bytes from each lane's place, so many bytes from a host address, by columns.
+
+    The next ones of each row are asked for: processors do not foresee what is walked along in so many places.
+    """
+    b = Builder(declared, width)
     type_, columns = f"i{8 * unit}", ROW // unit
     at_once = min(columns, width)
     b.emit("br label %lanes")
@@ -183,7 +186,9 @@ def fill_helper(unit: int, width: int) -> str:
     rows: list[str] = []
     for lane in range(at_once):
         place = b.load("i64", b.offset(places, 8 * lane))
-        rows.append(b.load(vector(type_, columns), b.offset("%host", place), ", align 1"))
+        row = b.offset("%host", place)
+        rows.append(b.load(vector(type_, columns), row, ", align 1"))
+        b.call("void", "llvm.prefetch.p0", [("ptr", b.offset(row, ROW)), *(("i32", n) for n in "031")])
     rows += ["poison"] * (columns - at_once)
     aligned = f", align {at_once * unit}"
     for column, whole in enumerate(transposed(b, type_, rows)):
