@@ -269,3 +269,94 @@ def test_places_beside_the_thread_s_own(engine: str, step: int, most: int) -> No
     with pytest.raises(KernelFault) as caught:
         run_ptx(text, 1, 32, (x[:-1].copy(), y, place), engine=engine)
     assert caught.value.place.thread == (int(places.argmax()), 0, 0)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize(
+    ("most", "other", "sign"),
+    [(7, 31, "s"), (7, 0x7FFFFFFF, "s"), (0x0FFFFFFF, 31, "u"), (7, 0xFFFFFFFF, "u")],
+)
+def test_a_row_and_a_column_of_each_lane(engine: str, most: int, other: int, sign: str) -> None:
+    """Elements at `row * 32 + column` that were both loaded, whether or not their sum surely has 32 bits."""
+    text = kernel(
+        f"""
+        ld.param.u64 %rd1, [x];
+        ld.param.u64 %rd2, [y];
+        ld.param.u64 %rd3, [place];
+        mov.u32 %r2, %tid.x;
+        mul.wide.u32 %rd4, %r2, 4;
+        add.u64 %rd3, %rd3, %rd4;
+        add.u64 %rd2, %rd2, %rd4;
+        ld.global.u32 %r3, [%rd3];
+        ld.global.u32 %r4, [%rd3+256];
+        and.b32 %r3, %r3, {most};
+        and.b32 %r4, %r4, {other};
+        mul.wide.{sign}32 %rd5, %r3, 128;
+        mul.wide.{sign}32 %rd6, %r4, 4;
+        add.u64 %rd7, %rd5, %rd6;
+        add.u64 %rd1, %rd1, %rd7;
+        ld.global.u32 %r9, [%rd1+8];
+        st.global.u32 [%rd2], %r9;
+        ret;
+        """,
+        "u64 x, u64 y, u64 place",
+    )
+    rng = np.random.default_rng(8)
+    x, y = np.arange(300, dtype=np.uint32), np.zeros(64, np.uint32)
+    row, column = rng.integers(0, 8, 64), rng.integers(0, 32, 64)
+    place = np.concatenate([row, column]).astype(np.uint32)
+    run_ptx(text, 1, 64, (x, y, place), engine=engine)
+    np.testing.assert_array_equal(y, x[row * 32 + column + 2])
+    place[64 + 11] = 1000
+    if other > 1000:
+        with pytest.raises(KernelFault) as caught:
+            run_ptx(text, 1, 64, (x, y, place), engine=engine)
+        assert caught.value.place.thread == (11, 0, 0)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("threads", [32, 19])
+@pytest.mark.parametrize("scatters", [False, True])
+def test_lanes_that_lie_side_by_side_again(engine: str, threads: int, *, scatters: bool) -> None:
+    """Many rounds in which they do, or do not: where they did not, that is not looked at for a while."""
+    base, own = ("%rd1", "%rd2") if not scatters else ("%rd2", "%rd1")
+    text = kernel(
+        f"""
+        ld.param.u64 %rd1, [x];
+        ld.param.u64 %rd2, [y];
+        ld.param.u64 %rd3, [place];
+        mov.u32 %r2, %tid.x;
+        setp.ge.u32 %p1, %r2, {threads};
+        @%p1 bra out;
+        mul.wide.u32 %rd4, %r2, 4;
+        add.u64 %rd3, %rd3, %rd4;
+        add.u64 %rd8, {own}, %rd4;
+        mov.u32 %r5, 0;
+    again:
+        ld.global.u32 %r3, [%rd3];
+        mul.wide.s32 %rd5, %r3, 4;
+        add.u64 %rd9, {base}, %rd5;
+        ld.global.u32 %r9, [{"%rd8" if scatters else "%rd9"}];
+        st.global.u32 [{"%rd9" if scatters else "%rd8"}], %r9;
+        add.u64 %rd3, %rd3, 128;
+        add.u64 %rd8, %rd8, 128;
+        add.u32 %r5, %r5, 1;
+        setp.lt.u32 %p2, %r5, 600;
+        @%p2 bra again;
+    out:
+        ret;
+        """,
+        "u64 x, u64 y, u64 place",
+    )
+    rng, rounds = np.random.default_rng(9), 600
+    place = np.stack([rng.permutation(32) for _ in range(rounds)]) + 32 * np.arange(rounds)[:, None]
+    runs = rng.random(rounds) < np.repeat([0.0, 1.0, 0.5, 0.9, 0.0, 1.0], 100)
+    place[runs] = np.sort(place[runs], axis=1)
+    x, y = rng.integers(0, 1 << 32, 32 * rounds).astype(np.uint32), np.zeros(32 * rounds, np.uint32)
+    run_ptx(text, 1, 32, (x, y, place.astype(np.int32)), engine=engine)
+    expected, acting = np.zeros_like(y), place[:, :threads]
+    if scatters:
+        expected[acting] = x.reshape(rounds, 32)[:, :threads]
+    else:
+        expected.reshape(rounds, 32)[:, :threads] = x[acting]
+    np.testing.assert_array_equal(y, expected)

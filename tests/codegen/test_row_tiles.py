@@ -89,6 +89,18 @@ extern "C" __global__ void window(const T* a, const T* b, U* out, int n) {
   }
   out[r] = sum;
 }
+extern "C" __global__ void again(const T* a, const T* b, U* out, int n) {
+  ROW
+  U kept[8], sum = 0;
+  #pragma unroll 1
+  for (int round = 0; round < 6; ++round) {
+    kept[(round + r) & 7] = sum;
+    #pragma unroll 4
+    for (int k = 0; k < K; ++k) sum = sum * 5 + (U)a[r * K + k];
+    sum += kept[(round * r) % (round + 1) + r & 7];
+  }
+  out[r] = sum;
+}
 extern "C" __global__ void columns(const T* a, const T* b, U* out, int n) {
   ROW
   U sum = 0;
@@ -116,7 +128,7 @@ def _compiled(name: str, type_: str, length: int):
 def _tiles(name: str, type_: str = "float", length: int = 100) -> Tiles:
     prepared = prepare(_compiled(name, type_, length).compile())
     version = with_kinds(prepared.program, BlockShape((BLOCK, 1, 1)), prepared.symbols, Promises((1, 1, 1)))
-    return find_tiles(version.program, version.inference.kinds, (), ())
+    return find_tiles(version.program, version.inference.kinds, (), {})
 
 
 def _run(
@@ -135,7 +147,7 @@ def _run(
 
 @pytest.mark.parametrize("length", [20, 64, 102])
 @pytest.mark.parametrize("type_", TYPES)
-@pytest.mark.parametrize("name", ["dot", "rolled", "twice", "in_place", "until", "window"])
+@pytest.mark.parametrize("name", ["dot", "rolled", "twice", "in_place", "until", "window", "again"])
 def test_results_are_the_references(name: str, type_: str, length: int) -> None:
     for rows in (ROWS, 70):
         want, found = (_run(name, type_, length, engine, rows) for engine in CPU_ENGINES)
@@ -204,6 +216,19 @@ def test_memory_that_changes_empties_tiles() -> None:
     assert storing <= twice.emptied
 
 
+def test_local_memory_empties_none() -> None:
+    again = _tiles("again")
+    prepared = prepare(_compiled("again", "float", 100).compile())
+    kept = {
+        index
+        for index, block in enumerate(prepared.program.blocks)
+        if any(step.match.state_space == "local" for step in block.steps)
+    }
+    assert len(again.tiles) == 1
+    assert kept
+    assert kept.isdisjoint(again.emptied)
+
+
 @pytest.mark.parametrize("unit", [4, 8])
 @pytest.mark.parametrize("width", [8, 16, 32])
 def test_filling_reaches_no_further_than_the_tile(width: int, unit: int) -> None:
@@ -213,7 +238,8 @@ def test_filling_reaches_no_further_than_the_tile(width: int, unit: int) -> None
     places = np.arange(2 * width) * 64
     room = np.full(2 * size + 64, 7, np.uint8)
     tile = room[-room.ctypes.data % 64 :][: 2 * size]
-    helper = fill_helper(unit, width)
+    declared = set[str]()
+    helper = "\n".join([fill_helper(unit, declared, width), *declared])
     table = f"@{SIDE_BY_SIDE} = internal constant [{width} x i64] zeroinitializer\n"
     loads = "\n".join(
         f"  %{name}.at = getelementptr ptr, ptr %words, i64 {k}\n  %{name} = load ptr, ptr %{name}.at"

@@ -123,3 +123,91 @@ def test_registers_hold_the_table(most: int, one: int, two: int) -> None:
         text.count(f"call <64 x i8> @llvm.x86.avx512.{name}.qi.512") for name in ("permvar", "vpermi2var")
     ]
     assert found == [one, two]
+
+
+# Each thread fills a part of a table in shared memory, then looks up round after round by what it has found,
+# counting from an element of the table on; behind the table there is another variable.
+SHARED = """
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.u64 %rd3, [place];
+    mov.u32 %r2, %tid.x;
+    cvt.u64.u32 %rd4, %r2;
+    mul.wide.u32 %rd5, %r2, 4;
+    mul.wide.u32 %rd6, %r2, {size};
+    mov.u64 %rd11, table;
+    add.u64 %rd7, %rd1, %rd6;
+    ld.global.{type} {value}, [%rd7];
+    add.u64 %rd8, %rd11, %rd6;
+    st.shared.{type} [%rd8], {value};
+    bar.sync 0;
+    add.u64 %rd3, %rd3, %rd5;
+    mov.u32 %r4, 0;
+again:
+    ld.global.{sign}32 %r3, [%rd3];
+    mul.wide.{sign}32 %rd12, %r3, {size};
+    add.u64 %rd13, %rd11, %rd12;
+    ld.shared.{type} {value}, [%rd13+{shift}];
+    add.u64 %rd14, %rd2, %rd6;
+    st.global.{type} [%rd14], {value};
+    add.u64 %rd2, %rd2, {row};
+    add.u64 %rd3, %rd3, 256;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, 3;
+    @%p1 bra again;
+    ret;
+"""
+
+
+def _in_shared(type_: str, *, sign: str = "s", first: int = 0, elements: int = 40, behind: int = 24) -> str:
+    value, dtype = TYPES[type_]
+    size = np.dtype(dtype).itemsize
+    numbers = {"size": size, "shift": first * size, "row": 64 * size}
+    text = SHARED.format(**numbers, type=type_, value=value, sign=sign)
+    tables = f".align 8 .b8 table[{elements * size}], .align 8 .b8 more[{behind * size}]"
+    return kernel(text, "u64 x, u64 y, u64 place", shared=tables)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("type_", TYPES)
+@pytest.mark.parametrize(
+    ("sign", "first", "low", "high"),
+    [("s", 0, 0, 40), ("s", 5, -5, 35), ("u", 0, 0, 40), ("u", 3, 0, 37), ("s", 0, 0, 64)],
+)
+def test_a_table_in_shared_memory(
+    engine: str, type_: str, sign: str, first: int, low: int, high: int
+) -> None:
+    """Of indices that were loaded nothing is known; some go on into what is behind the table."""
+    dtype = TYPES[type_][1]
+    x, y = np.arange(1, 65).astype(dtype), np.zeros((4, 64), dtype)
+    place = np.random.default_rng(high).integers(low, high, (3, 64)).astype(np.int32)
+    run_ptx(_in_shared(type_, sign=sign, first=first), 1, 64, (x, y, place), engine=engine)
+    np.testing.assert_array_equal(y[:3], x[first + place])
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("sign", "su")
+@pytest.mark.parametrize("number", [-6, 64, 1 << 30, -(1 << 31)])
+def test_who_leaves_shared_memory(engine: str, sign: str, number: int) -> None:
+    x, y = np.arange(64, dtype=np.uint8), np.zeros((4, 64), np.uint8)
+    place = np.random.default_rng(3).integers(0, 35, (3, 64)).astype(np.int32)
+    place[1, 13] = number
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(_in_shared("u8", sign=sign, first=5), 1, 64, (x, y, place), engine=engine)
+    assert caught.value.place.thread == (13, 0, 0)
+
+
+@pytest.mark.skipif(not small_tables.picks_bits(), reason="the processor cannot pick bytes")
+def test_what_is_held_of_shared_memory() -> None:
+    """Small variables that a loop does not change."""
+    for text, held in (
+        (_in_shared("u8"), True),
+        (_in_shared("u8", sign="u"), True),
+        (_in_shared("u8", elements=257), False),
+        (_in_shared("u8").replace("st.global", "st.shared"), False),
+        (_in_shared("u8").replace("@%p1 bra again", ""), False),
+    ):
+        made = prepare(Compiled(text.replace("    ;", ""), "k", "k", "ptx"))
+        shape = BlockShape((64, 1, 1), made.program.shared.static)
+        code = generate(made.program, shape, made.symbols, (), Promises((1, 1, 1)))
+        assert ("call <64 x i8> @llvm.x86.avx512.permvar.qi.512" in code.text(quick=False)) == held, text

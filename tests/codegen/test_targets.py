@@ -23,7 +23,7 @@ import pytest
 
 from tests.levels import FULL
 from warpglass.codegen import BlockShape, Promises, Target, compile_ir, generate, grid_class
-from warpglass.codegen.context import SHARED_WINDOW, WORDS
+from warpglass.codegen.context import SHARED_WINDOW, SITE_WORDS, WORDS
 from warpglass.engine.cpu.address_space import lay_out
 from warpglass.engine.cpu.prepared import prepare
 
@@ -140,7 +140,9 @@ class _Image:
         rows = np.array([*prepared.module.words, *laid.words], np.int64).reshape(-1, 4).tolist()
         shared = [SHARED_WINDOW, shape.static_shared, 0, _READ_WRITE | 4]
         self.parts = [_words(*GRID, shape.static_shared, code.frame_stride * shape.warps)]
-        self.parts += [_words(32 * program.local.size * shape.warps, 24 * len(code.sites), shape.warps)]
+        self.parts += [
+            _words(32 * program.local.size * shape.warps, 8 * SITE_WORDS * len(code.sites), shape.warps)
+        ]
         for content in (shape.thread_table().tobytes(), laid.parameters):
             self.parts += [_words(len(content)), _padded(content)]
         self.parts.append(_words(len(rows) + 1))

@@ -95,11 +95,12 @@ class SmallTables(AnyForm):
     def _variable(self, indexed: Indexed, size: int) -> _Table | None:
         """The shared variable that indices count from, if registers hold it."""
         variable = self.shared_tables.find(self.step, indexed.distance) if indexed.base == "0" else None
-        if variable is None or indexed.unsigned:
+        if variable is None:
             return None
         start, bytes_ = variable
         before, scale = indexed.distance - start, (1 << indexed.shift) // size
-        if before % (1 << indexed.shift) or start % size or not _is_held(bytes_ // size, size):
+        wraps = indexed.unsigned and before > 0
+        if wraps or before % (1 << indexed.shift) or start % size or not _is_held(bytes_ // size, size):
             return None
         return _Table(str(start), bytes_ // size, size, scale, -(before >> indexed.shift))
 

@@ -115,9 +115,7 @@ def keeps_memory(block: Block, stored: Collection[str] = ()) -> bool:
 
     That is said of all but the spaces that are `stored` to.
     """
-    harmless = (
-        step.match.row.computes or _loads(step) or stores_to(step, stored) for step in block.steps
-    )
+    harmless = (step.match.row.computes or _loads(step) or stores_to(step, stored) for step in block.steps)
     return isinstance(block.end, Branch | Jump | Switch) and all(harmless)
 
 
