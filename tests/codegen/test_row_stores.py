@@ -79,7 +79,7 @@ def test_which_stores_are_kept() -> None:
 
 def test_loads_of_an_unrolled_window_share_tiles() -> None:
     version = _version("window")
-    tiles = find_tiles(version.program, version.inference.kinds, (), ()).tiles
+    tiles = find_tiles(version.program, version.inference.kinds, (), {}).tiles
     assert sorted(len(tile.steps) for tile in tiles)[-2:] == [4, 4]
 
 
