@@ -318,7 +318,7 @@ def test_a_row_and_a_column_of_each_lane(engine: str, most: int, other: int, sig
 @pytest.mark.parametrize("threads", [32, 19])
 @pytest.mark.parametrize("scatters", [False, True])
 def test_lanes_that_lie_side_by_side_again(engine: str, threads: int, *, scatters: bool) -> None:
-    """Many rounds in which they do, or do not: where they often did not, that is not looked at for a while."""
+    """Many rounds in which they do or do not: where they often did not, nobody looks for a while."""
     base, own = ("%rd1", "%rd2") if not scatters else ("%rd2", "%rd1")
     text = kernel(
         f"""

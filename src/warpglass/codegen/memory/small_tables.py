@@ -60,24 +60,31 @@ class SmallTables(AnyForm):
     def load_any(
         self, site: int, address: str, type_: str, count: int, mask: str, indexed: Indexed | None = None
     ) -> list[str]:
-        b, size, usual = self.builder, BITS[type_] // 8, super().load_any
-        table, outside, bounds = None, "false", DECLARED
-        if indexed is not None and count == 1 and size <= 1 << indexed.shift:
-            if _has_few(indexed, size):
-                table, bounds = self._table(indexed, size), self.bounds(site)
-                outside = self._leaves(table, bounds)
-            elif self.sites[site].space == "shared":
-                table = self._variable(indexed, size)
-                outside = "false" if table is None else table.missed(b, indexed.numbers, mask)
-        if table is None:
+        b, usual = self.builder, super().load_any
+        found = (
+            None if indexed is None or count > 1 else self._find_table(site, indexed, BITS[type_] // 8, mask)
+        )
+        if indexed is None or found is None:
             return usual(site, address, type_, count, mask, indexed)
-        found, numbers = table, indexed.numbers if indexed else ""
+        table, outside, bounds = found
         return self.load_either(
             outside,
             b.vector(type_),
-            lambda: [_looked_up(b, found, self._host(found.start, bounds), numbers, type_)],
+            lambda: [_looked_up(b, table, self._host(table.start, bounds), indexed.numbers, type_)],
             lambda: (usual(site, address, type_, count, mask, indexed), b.block),
         )
+
+    def _find_table(
+        self, site: int, indexed: Indexed, size: int, mask: str
+    ) -> tuple[_Table, str, Bounds] | None:
+        """The table of elements of so many bytes, an i1 that holds if some are not in it, and its range."""
+        if size > 1 << indexed.shift:
+            return None
+        if _has_few(indexed, size):
+            table, bounds = self._table(indexed, size), self.bounds(site)
+            return table, self._leaves(table, bounds), bounds
+        table = self._variable(indexed, size) if self.sites[site].space == "shared" else None
+        return None if table is None else (table, table.missed(self.builder, indexed.numbers, mask), DECLARED)
 
     def _table(self, indexed: Indexed, size: int) -> _Table:
         b, scale = self.builder, (1 << indexed.shift) // size
