@@ -33,15 +33,23 @@ TEXT = """
 out:
     ret;
 """
-TYPES = {"u8": ("%rs1", np.uint8), "u32": ("%r9", np.uint32), "f64": ("%fd1", np.float64)}
+TYPES = {
+    "u8": ("%rs1", np.uint8),
+    "u16": ("%rs1", np.uint16),
+    "u32": ("%r9", np.uint32),
+    "f64": ("%fd1", np.float64),
+}
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize(
     ("width", "scale", "pitch"),
-    [(16, 1, 640), (4, 1, 640), (8, 3, 640), (1, 1, 640), (16, 1, 20), (8, 1, 10)],
-)
+    [
+        (16, 1, 640), (4, 1, 640), (8, 3, 640), (1, 1, 640), (16, 1, 20), (8, 1, 10),
+        (1, 1, 3), (1, 1, 8), (1, 1, 13), (4, 3, 50),
+    ],
+)  # fmt: skip
 def test_rows_of_a_warp(engine: str, type_: str, width: int, scale: int, pitch: int) -> None:
     value, dtype = TYPES[type_]
     text = kernel(
@@ -155,14 +163,15 @@ def test_few_single_elements_are_loaded_apart() -> None:
 @pytest.mark.parametrize("run", [1, 2, 4, 8])
 @pytest.mark.parametrize("step", [2, 4])
 @pytest.mark.parametrize("width", [32, 64])
-def test_masks_that_are_spread_over_places(run: int, step: int, width: int) -> None:
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_masks_that_are_spread_over_places(run: int, step: int, width: int, bits: int) -> None:
     """LLVM broke down on masks in four bits of eight that a shuffle with zeros had put there."""
     places = width * step
     owners = [k // (run * step) * run + k % run if k // run % step == 0 else None for k in range(places)]
     declarations: set[str] = set()
     b = Builder(declarations, width)
-    value = b.load(vector("i32", places), "%from", ", align 4")
-    b.masked_store("i32", places, value, "%to", b.owned("%mask", owners))
+    value = b.load(vector(f"i{bits}", places), "%from", ", align 4")
+    b.masked_store(f"i{bits}", places, value, "%to", b.owned("%mask", bits, owners))
     loads = "\n".join(
         f"%{name} = load {type_}, ptr %{name}.p"
         for name, type_ in (("from", "ptr"), ("to", "ptr"), ("mask", b.lanes))
@@ -175,7 +184,8 @@ def test_masks_that_are_spread_over_places(run: int, step: int, width: int) -> N
     function = f"define i64 @run(ptr %words) #0 {{\n{pointers}{loads}\n{lines}\nret i64 0\n}}\n"
     code = jit.load_object(jit.compile_ir("\n".join([*sorted(declarations), function])))
     mask = 0xDEADBEEFCAFE1234 % (1 << width)
-    given, found = np.arange(1, places + 1, dtype=np.int32), np.zeros(places, np.int32)
+    integers = np.dtype(f"i{bits // 8}")
+    given, found = np.arange(1, places + 1).astype(integers), np.zeros(places, integers)
     words = np.array([given.ctypes.data, found.ctypes.data, mask], np.uint64)
     code.run(words.ctypes.data)
     acts = [owner is not None and bool(mask >> owner & 1) for owner in owners]

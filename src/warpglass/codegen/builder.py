@@ -35,7 +35,7 @@ def widened(value: str, width: int) -> str:
     return f"{'zext' if width < 64 else 'trunc'} i{width} {value} to i64"
 
 
-_WORD = 32  # bits of a part of a mask, of which places test one
+_WORD = 32  # bits of a part of a mask at most, of which places test one
 # Numbers of metadata that every module has are below this.
 _FIRST_NODE = 4
 
@@ -254,22 +254,24 @@ class Builder:
         lanes = lanes or self.width
         return self.value(f"bitcast i{lanes} {mask} to <{lanes} x i1>")
 
-    def owned(self, mask: str, owners: Sequence[int | None]) -> str:
+    def owned(self, mask: str, bits: int, owners: Sequence[int | None]) -> str:
         """Which places act, a vector of i1: those whose lane does; those that no lane owns never do.
 
-        Each place tests its lane's bit. Of a shuffle of single bits LLVM makes several instructions for each
+        Each place, of so many bits, tests its lane's bit in a part of the mask that is no wider than itself,
+        so that a register is one test. Of a shuffle of single bits LLVM makes several instructions for each
         of them, and (22) breaks down on some with zeros.
         """
-        parts, places = max(1, self.width // _WORD), len(owners)
-        all_, whole = f"<{parts} x i{_WORD}>", f"<{places} x i{_WORD}>"
-        if self.width < _WORD:
-            mask = self.value(f"zext {self.lanes} {mask} to i{_WORD}")
-        words = self.value(f"bitcast i{parts * _WORD} {mask} to {all_}")
-        lanes = [divmod(lane or 0, _WORD) for lane in owners]
-        picks = constant_vector("i32", (part for part, _ in lanes))
+        part = min(bits, _WORD)
+        parts, places = max(1, self.width // part), len(owners)
+        all_, whole = f"<{parts} x i{part}>", f"<{places} x i{part}>"
+        if self.width < part:
+            mask = self.value(f"zext {self.lanes} {mask} to i{part}")
+        words = self.value(f"bitcast i{parts * part} {mask} to {all_}")
+        lanes = [divmod(lane or 0, part) for lane in owners]
+        picks = constant_vector("i32", (word for word, _ in lanes))
         own = self.value(f"shufflevector {all_} {words}, {all_} poison, <{places} x i32> {picks}")
-        bits = (0 if lane is None else 1 << bit for lane, (_, bit) in zip(owners, lanes, strict=True))
-        tested = self.value(f"and {whole} {own}, {constant_vector(f'i{_WORD}', bits)}")
+        tests = (0 if lane is None else 1 << bit for lane, (_, bit) in zip(owners, lanes, strict=True))
+        tested = self.value(f"and {whole} {own}, {constant_vector(f'i{part}', tests)}")
         return self.value(f"icmp ne {whole} {tested}, zeroinitializer")
 
     def mask_bits(self, predicate: str, lanes: int = 0) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from ...isa.types import BITS
 from ..builder import constant_vector, vector
 from ..context import SHARED_WINDOW
+from ..machine.target import masks_bytes
 from ..values.value import Offsets, Value, replace, signed
 from .gather_scatter import irregular_name
 from .indexed import IndexedAccess
@@ -31,8 +32,9 @@ from .sites import Bounds
 from .streaming import RunType, fills_lines, load_run, store_streaming
 from .tile_loads import TileLoads
 
-# The widest access that a static pattern is served with: in elements a lane, and in bytes if it is a load.
-SPAN, _BYTES = 4, 32
+# The widest access that a static pattern is served with: in elements a lane, in bytes if it is a load, and in
+# bytes if it is a store of any of a register's bytes.
+SPAN, _BYTES, _STORED = 4, 32, 16
 # Distances, in bytes, of which two add up to one that 32 bits hold.
 _NEAR = 1 << 29
 
@@ -282,6 +284,8 @@ class Patterns(TileLoads, IndexedAccess):
         b = self.builder
         count = len(values)
         span, most = (max(places) + 1) * count, SPAN * b.width
+        if masks_bytes():
+            most = max(most, _STORED * b.width * 8 // BITS[type_])
         if count == 1 and places == tuple(range(b.width)):
             self._store_run(site, type_, values[0], self._host(low, bounds), mask, b.width)
             return
@@ -304,7 +308,7 @@ class Patterns(TileLoads, IndexedAccess):
         if places == tuple(range(b.width)):
             self._store_run(site, type_, spread, self._host(low, bounds), mask, wide)
             return
-        b.masked_store(type_, wide, spread, self._host(low, bounds), b.owned(mask, owners))
+        b.masked_store(type_, wide, spread, self._host(low, bounds), b.owned(mask, BITS[type_], owners))
 
     def _spread(self, type_: str, values: list[str], owners: list[int | None]) -> str:
         """The elements of several vectors where they lie in memory: each place has the lane that owns it."""
@@ -334,7 +338,7 @@ class Patterns(TileLoads, IndexedAccess):
         b.jump(done)
         b.place(part)
         owners = [place * b.width // width for place in range(width)]
-        lanes = b.mask_vector(mask) if width == b.width else b.owned(mask, owners)
+        lanes = b.mask_vector(mask) if width == b.width else b.owned(mask, BITS[type_], owners)
         if self.sites[site].space == "shared":
             # Nobody else works on it, and loads that follow have to wait for what is stored under a mask.
             whole = vector(type_, width)

@@ -137,7 +137,7 @@ def store_segments(
         if segment.full and mask == "-1":
             b.store(vector(type_, segment.width), part, where, f", {how}")
             continue
-        b.masked_store(type_, segment.width, part, where, b.owned(mask, lanes))
+        b.masked_store(type_, segment.width, part, where, b.owned(mask, BITS[type_], lanes))
 
 
 # ------------------------------------------------------------------------------------ lanes far apart

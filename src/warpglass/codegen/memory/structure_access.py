@@ -108,7 +108,8 @@ class StructureAccess(ChosenLoads):
         def store_some() -> None:
             for k, register in enumerate(registers):
                 owners = [divmod(place, count) for place in range(k * each, (k + 1) * each)]
-                acts = b.owned(mask, [None if fields[field] is None else lane for lane, field in owners])
+                present = [None if fields[field] is None else lane for lane, field in owners]
+                acts = b.owned(mask, 8 * structure.size, present)
                 b.masked_store(type_, each, register, b.offset(host, k * each * structure.size), acts)
 
         def store_all() -> None:
