@@ -117,7 +117,7 @@ def neg(lanes: Lanes[V], m: Match, a: V) -> V:
 
 @row("abs.type  d, a", type="s16 s32 s64", unit="integer")
 def absolute(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.apply("llvm.smax", a, lanes.neg(a))
+    return lanes.absolute(a)
 
 
 @row("min.type  d, a, b", type=INTEGERS, unit="integer")

@@ -286,6 +286,10 @@ class Lanes(ABC, Generic[V]):
             return self.apply("fneg", a)
         return self.apply("sub", self.constant(self.type_of(a), 0), a)
 
+    def absolute(self, a: V) -> V:
+        """An integer without its sign; the least one stays as it is."""
+        return self.apply("llvm.smax", a, self.neg(a))
+
     def extend(self, a: V, type_: str, signed: bool) -> V:
         """An integer made as wide as `type_`: extended, cut or unchanged."""
         have, want = bits(self.type_of(a)), bits(type_)

@@ -41,6 +41,7 @@ from ..values.results import (
 )
 from ..values.specials import Specials
 from ..values.value import LOOSE_NAN, ONE_NAN, Value, literal, no_offsets, one_value, replace
+from .byte_differences import ByteDifferences
 from .choices import Choices
 from .division import divide
 from .embedded_rounding import rounded
@@ -48,6 +49,7 @@ from .extremes import EXTREMES, extreme
 from .indices import Indices
 from .nans import DelayedNans
 from .narrow import HALVES, WORDS, NarrowVectors
+from .narrow_sums import NarrowSums
 from .paired_products import PairedProducts
 from .reference import ReferenceLanes
 from .saturation import SATURATING, saturated
@@ -81,6 +83,8 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         several, halves = self.width * 4 > vector_bytes(), NarrowVectors(self, HALVES)
         self._narrowings = (self.narrow, halves) if several else (self.narrow,)
         self.pairs = PairedProducts(self, halves)
+        self.sums = NarrowSums(self, halves)
+        self.differences = ByteDifferences(self)
         self.indices = Indices(self)
         self.choices = Choices(self)
         self.bytes = WordBytes(self)
@@ -121,6 +125,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
     def note_extended(self, a: Value) -> None:
         for narrowing in self._narrowings:
             narrowing.cut(a)
+        self.differences.cut(a)
 
     def _spread(self, a: Value) -> str:
         """A vector of a value that has a form for certain."""
@@ -185,7 +190,9 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
                 self.indices.note(result, name, operands)
             elif result.type == "i32":
                 result.ir = self.pairs.note(name, result, operands)
+                result.ir = self.sums.note(result, name, operands)
             self.choices.note(result, name, operands, type_)
+            self.differences.note(result, name, operands)
             self.bytes.note(result, name, operands)
             return result
         if form == DONE:
@@ -293,6 +300,10 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         room = (1 << width) - 1 - (high - low)
         distance = self.builder.value(f"sub {a.type} {a.ir}, {start}")
         return self.builder.value(f"icmp ule {a.type} {distance}, {literal(a.type, room, width)}")
+
+    def absolute(self, a: Value) -> Value:
+        found = self.differences.absolute(a)
+        return super().absolute(a) if found is None else found
 
     def _quotient(self, operation: str, a: Value, b: Value) -> Value:
         return divide(self, operation, a, b)

@@ -76,6 +76,10 @@ class FactArithmetic(Lanes[Value]):
             return replace(result, nan=ONE_NAN if signs else operands[0].nan)
         return result
 
+    def absolute(self, a: Value) -> Value:
+        made = super().absolute(a)
+        return made if made.low is None or made.low >= 0 else replace(made, low=0)
+
     def _divided(self, operation: str, facts: Value, a: Value, b: Value) -> Value:
         made = total_division(self, operation, a, tested_divisor(b), partial(self._quotient, operation))
         if made.constant is not None:
