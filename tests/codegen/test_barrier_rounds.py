@@ -28,6 +28,9 @@ BUSY = """for (int d = 1; d < 8; d *= 2) {
   #pragma unroll 1
   for (int j = 0; j < d; j++) x += s[(t + j) % 128];
   __syncthreads(); s[t] = x; __syncthreads(); }"""
+STRIDED = """for (int d = 64; d > 0; d /= 2) {
+  for (int j = t; j < d; j += 128) s[j] += s[j + d];
+  __syncthreads(); }"""
 LOADED = "for (int d = a[0]; d < 4; d++) { s[t] += d; __syncthreads(); }"
 PARTED = "for (int d = t & 1; d < 4; d++) { s[t] += d; __syncthreads(); }"
 LAST = "for (d = 1; d < 100; d *= 3) { s[t] += d; __syncthreads(); } x = d;"
@@ -72,6 +75,7 @@ def _run(text: str, engine: str, array: np.ndarray, n: int) -> str:
         (TREE, 0, True),
         (NESTED, 0, True),
         (LAST, 0, True),
+        (STRIDED, 0, True),  # no thread goes round the loop inside
         (TRIPS, 5, True),
         (TRIPS, 100, False),  # rounds are too many
         (BUSY, 0, False),  # most of a round's work is in a loop of its own
@@ -94,7 +98,7 @@ def test_strides_are_constants() -> None:
     assert None not in constants
 
 
-@pytest.mark.parametrize("loop", [TREE, TRIPS, NESTED, LAST])
+@pytest.mark.parametrize("loop", [TREE, TRIPS, NESTED, LAST, STRIDED])
 def test_results_stay(loop: str) -> None:
     found: list[np.ndarray] = []
     for engine in CPU_ENGINES:

@@ -115,6 +115,35 @@ def test_an_unrolled_loop_knows_its_remainder() -> None:
     assert bounds(body, "%p4") == [None]
 
 
+@pytest.mark.parametrize(
+    ("negated", "factor"),
+    [("not.b32 %r3, %r2;", -1), ("sub.s32 %r3, -1, %r2;", -1), ("shl.b32 %r3, %r2, 2;", 4)],
+)
+def test_a_test_bounds_products_in_front_of_it(negated: str, factor: int) -> None:
+    """Also behind where its paths meet, once more."""
+    body = f"""
+      mov.u32 %r2, %tid.x;
+      {negated}
+    LOOP:
+      setp.ge.s32 %p1, %r2, 8;
+      @%p1 bra MEET;
+      add.s32 %r4, %r3, 8;
+      setp.eq.s32 %p8, %r4, 7;
+    MEET:
+      bar.sync 0;
+      @%p1 bra END;
+      add.s32 %r5, %r3, 8;
+      setp.eq.s32 %p7, %r5, 7;
+    END:
+      add.s32 %r0, %r0, -1;
+      setp.gt.s32 %p6, %r0, 0;
+      @%p6 bra LOOP;
+    """
+    expected = (0, 7) if factor < 0 else (8, 36)
+    assert bounds(body, "%r4") == [expected]
+    assert bounds(body, "%r5") == [expected]
+
+
 def test_nested_loops() -> None:
     body = """
       mov.u32 %r1, 0;

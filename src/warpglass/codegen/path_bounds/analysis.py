@@ -35,6 +35,7 @@ from .domain import (
     bounds_of,
     common_low_bits,
     constant,
+    join_predicates,
     limits,
     low_bits_of,
     make_abstract,
@@ -187,9 +188,14 @@ class Analysis:
         return onward, None if again is None else self._renewed(again, loop, number)
 
     def _renewed(self, state: State, loop: range, number: int) -> State:
-        """What a round begins with, each for itself: the same steps will write other values in it."""
-        names = self.program.live[loop.start] & state.keys()
-        return {name: self.lanes.renewed(state[name], "round", number, name) for name in names}
+        """What a round begins with, what it writes each for itself: the same steps write other values."""
+        written = {
+            name for index in loop for step in self.program.blocks[index].steps for name in step.writes
+        }
+        return {
+            name: self.lanes.renewed(state[name], "round", number, name) if name in written else state[name]
+            for name in self.program.live[loop.start] & state.keys()
+        }
 
     def bounded(self) -> Program:
         """The program with the bounds of what its steps write, and without what no path leads to."""
@@ -267,7 +273,7 @@ class Analysis:
                 joined[name] = one
                 continue
             if one.type == "i1":
-                joined[name] = AbstractInt("i1", "")
+                joined[name] = join_predicates(values)
                 continue
             ends = [bounds_of(value) for value in values]
             bounds = min(low for low, _ in ends), max(high for _, high in ends)
@@ -347,7 +353,8 @@ class Analysis:
                 refine(state, predicate.test, holds, self.lanes.keys)
         except Impossible:
             return None
-        state[end.register] = constant("i1", int(holds))
+        known = constant("i1", int(holds))
+        state[end.register] = known if predicate is None else replace(known, test=predicate.test)
         self._registers.state = state
         for position, step in enumerate(block.steps[fork.position + 1 :], fork.position + 1):
             self._run(index, position, step)

@@ -9,7 +9,7 @@ at a known distance from it, and loop variables that move together are seen to d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -123,6 +123,14 @@ def constant(type_: str, number: int) -> AbstractInt:
     )
 
 
+def join_predicates(values: Sequence[AbstractInt]) -> AbstractInt:
+    """A predicate where paths meet: what it tests stays, whichever way the test has sent each of them."""
+    one = values[0]
+    test = one.test if all(value.test == one.test for value in values) else None
+    same = one.constant is not None and all(value.constant == one.constant for value in values)
+    return replace(constant("i1", one.constant or 0), test=test) if same else AbstractInt("i1", "", test=test)
+
+
 def low_bits_of(a: Value) -> LowBits:
     """How many low bits are known, and what they are."""
     return (a.count, a.residue) if isinstance(a, AbstractInt) else (0, 0)
@@ -170,10 +178,10 @@ class AbstractLanes(FactLanes):
 
     def renewed(self, a: AbstractInt, *what: object) -> AbstractInt:
         """What is known of a value, apart from others: it gets the root of a key."""
+        if a.type == "i1":
+            return AbstractInt("i1", "") if a.constant is None else constant("i1", a.constant)
         if a.constant is not None:
             return a
-        if a.type == "i1":
-            return AbstractInt("i1", "")
         return make_abstract(a.type, known_bounds(a), low_bits_of(a), self.root(*what), 0) or a
 
     def constant(self, type_: str, pattern: int) -> Value:
@@ -320,6 +328,8 @@ def _place_difference(
     distance = a.distance - b.distance
     if b.root == ZERO or a.root == b.root:
         return (a.root if b.root == ZERO else ZERO), distance
+    if a.root == ZERO:
+        return lanes.root("mul", a.type, b.root, -1), distance
     return lanes.root(operation, a.type, a.root, b.root), distance
 
 
@@ -338,9 +348,19 @@ def _place_shifted(lanes: AbstractLanes, operation: str, a: AbstractInt, b: Abst
     return lanes.root("mul", a.type, a.root, signed(factor, a.type)), a.distance * factor
 
 
+def _place_exclusion(lanes: AbstractLanes, operation: str, a: AbstractInt, b: AbstractInt) -> tuple[int, int]:
+    for one, mask in ((a, b), (b, a)):
+        if (
+            mask.root == ZERO and mask.distance == -1
+        ):  # all bits of a number are one less than what negates it
+            return lanes.root("mul", a.type, one.root, -1), -1 - one.distance
+    return _placed(lanes, operation, a, b)
+
+
 _PLACES: dict[str, Callable[..., tuple[int, int]]] = {
     "add": _place_sum,
     "sub": _place_difference,
     "mul": _place_product,
     "shl": _place_shifted,
+    "xor": _place_exclusion,
 }

@@ -1,7 +1,7 @@
 """Refinement by branches: what a test that is known to hold, or not to, says of its registers.
 
-It is said of the test's operands and of every register at a known distance from one (domain.py), and of what
-those were extended from or to.
+It is said of the test's operands and of every register at a known distance from one (domain.py), of what
+those were extended from or to, and of their products with constants.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ class _Refined:
         if least <= low and high <= greatest:
             self._limit_source(a, low, high)
             self._limit_extended(a, low, high)
+            self._limit_products(a, low, high)
 
     def _limit_root(self, a: AbstractInt, low: int, high: int) -> None:
         """Limit all values at known distances from one."""
@@ -113,6 +114,17 @@ class _Refined:
         if source is not None:
             least, greatest = limits(source.type)
             self._limit_root(source, max(low, least), min(high, greatest))
+
+    def _limit_products(self, a: AbstractInt, low: int, high: int) -> None:
+        """A value's root lies between two numbers: so do its products with constants, as its negation."""
+        least, greatest = limits(a.type)
+        for value in list(self._state.values()):
+            key: Key = self._keys[value.root] if value.root > ZERO else ()
+            if key[:3] != ("mul", a.type, a.root):
+                continue
+            ends = sorted((low * key[3], high * key[3]))
+            if least <= ends[0] and ends[1] <= greatest:
+                self._limit_root(replace(value, distance=0), *ends)
 
     def _limit_extended(self, a: AbstractInt, low: int, high: int) -> None:
         """A value's root lies between two numbers: so does what is an extension of a value with that root."""

@@ -41,36 +41,47 @@ def unroll(program: Program, shape: BlockShape, promises: Promises, symbols: Sym
 
 
 def _loops(blocks: Sequence[Block]) -> Iterable[range]:
-    """The loops with barriers in each round, and in those of loops inside, outer ones first.
+    """The loops with barriers in each round, outer ones first.
 
     Lanes go back in them from their last block only, so none are in several rounds at once.
     """
-    loops = loops_of(blocks)
-    waits = {
-        header: any(isinstance(blocks[index].end, Barrier) for index in body)
-        for header, body in loops.items()
-    }
-    for header, body in sorted(loops.items(), key=lambda loop: -len(loop[1])):
+    for header, body in sorted(loops_of(blocks).items(), key=lambda loop: -len(loop[1])):
         whole = range(header, max(body) + 1)
         back = [index for index in whole if header in blocks[index].successors]
-        inside = loops.keys() & body
-        if header > 0 and body == set(whole) and back == [whole[-1]] and all(waits[one] for one in inside):
+        if header > 0 and body == set(whole) and back == [whole[-1]] and _waits(blocks, body):
             yield whole
 
 
+def _waits(blocks: Sequence[Block], body: Iterable[int]) -> bool:
+    return any(isinstance(blocks[index].end, Barrier) for index in body)
+
+
 def _rounds(program: Program, body: range, lanes: AbstractLanes, symbols: Symbols) -> list[Round]:
-    """The rounds of a loop, if it is known how many there are, and they are not too many."""
+    """The rounds of a loop, if it is known how many there are, and they are not too many.
+
+    None goes round a loop without barriers, as compilers have them for what remains of unrolled ones: that
+    would be as many copies of it.
+    """
     lengths = [len(block.steps) for block in program.blocks]
-    length = 1 + sum(lengths[body.start : body.stop])
-    most = min(_MOST_ROUNDS, 1 + (_MOST_STEPS - sum(lengths)) // length)
+    room = _MOST_STEPS - sum(lengths) + sum(lengths[body.start : body.stop])
+    inner = {
+        (index, header)
+        for header, inside in loops_of(program.blocks).items()
+        if header in body and not _waits(program.blocks, inside)
+        for index in inside
+    }
     found: list[Round] = []
     try:
         paths = Analysis(program, lanes, symbols, {})
         paths.settle()
         state = paths.entering(body)
-        while state is not None and len(found) < most:
+        while state is not None and len(found) < _MOST_ROUNDS:
             onward, state = paths.run_round(body, state, len(found))
             found.append(onward)
+            room -= 1 + sum(lengths[index] for index in onward)
+            ways = {(index, target) for index, targets in onward.items() for target in targets}
+            if room < 0 or not ways.isdisjoint(inner):
+                return []
             leaving = [targets for targets in onward.values() if not all(one in body for one in targets)]
             if state is None:
                 return found if all(len(targets) == 1 for targets in leaving) else []

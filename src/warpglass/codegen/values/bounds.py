@@ -155,6 +155,16 @@ def disjunction(bits: int, a: Bounds, b: Bounds) -> Bounds:
     return max(a[0], b[0]), (1 << max(a[1].bit_length(), b[1].bit_length())) - 1
 
 
+def exclusion(bits: int, a: Bounds, b: Bounds) -> Bounds:
+    """Of xor."""
+    if a is None or b is None:
+        return None
+    for value, mask in ((a, b), (b, a)):
+        if mask == (-1, -1):
+            return -1 - value[1], -1 - value[0]
+    return (0, (1 << max(a[1].bit_length(), b[1].bit_length())) - 1) if _natural(a) and _natural(b) else None
+
+
 def unsigned_minimum(bits: int, a: Bounds, b: Bounds) -> Bounds:
     """Of umin."""
     tops = [bounds[1] for bounds in (a, b) if bounds is not None and bounds[0] >= 0]

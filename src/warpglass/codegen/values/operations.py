@@ -81,7 +81,7 @@ _ROWS = (
         low_bits=known_bits.of_both(operator.or_), table=lane_tables.plain(np.bitwise_or),
     ),
     Operation(
-        "xor", lambda a, b, width: a ^ b, unit=0, narrows=BITWISE,
+        "xor", lambda a, b, width: a ^ b, unit=0, narrows=BITWISE, bounds=intervals.exclusion,
         low_bits=known_bits.of_both(operator.xor), table=lane_tables.plain(np.bitwise_xor),
     ),
     Operation(
