@@ -15,6 +15,7 @@ from ..builder import Builder
 from ..registers import Registers
 from .find import FewRegion, Form
 from .kept_changes import SIZE
+from .permutation import Permutation
 
 _LINE = 64
 
@@ -68,6 +69,7 @@ class Movement:
         self.exchange = exchange
         self.all_of = warp
         self.warp = warp.builder  # of which only types are asked for
+        self._permutation: Permutation | None = None
 
     def begin(self) -> None:
         """Find the lanes: their numbers, their bits in the warp's masks, and the mask of those there are."""
@@ -76,6 +78,12 @@ class Movement:
             for numbers in ("%few_from", "%few_to"):
                 b.store("i64", self._number("%everyone"), numbers)
             self.bits, self.present = "%everyone", "1"
+            return
+        if Permutation.is_possible(form, self.warp.width):
+            self._permutation = found = Permutation(b, self.warp.width)
+            b.store(b.vector("i64"), found.to, "%few_to", ", align 64")
+            b.store(b.vector("i64"), found.numbers("i64"), "%few_from", ", align 64")
+            self.present = found.present
             return
         rest, bits, first = "%everyone", "poison", ""
         for lane in range(form.most):
@@ -105,6 +113,8 @@ class Movement:
         b, wide = self.b, self.warp.lanes
         if self.form.alone:
             return b.value(f"select i1 {b.someone(mask)}, {wide} {self.bits}, {wide} 0")
+        if self._permutation is not None:
+            return self._permutation.spread_bits(mask)
         whole = b.vector(wide)
         lanes = f"{b.vector('i1')} {b.mask_vector(mask)}"
         chosen = b.value(f"select {lanes}, {whole} {self.bits}, {whole} zeroinitializer")
@@ -125,6 +135,8 @@ class Movement:
             return self._taken_bits(place)
         if self.form.alone:
             return b.load(type_, self._element(place, type_, "%few_from", 0))
+        if self._permutation is not None and self._permutation.moves(type_):
+            return self._permutation.taken(place, type_)
         found = "poison"
         for lane in range(self.form.most):
             one = b.load(type_, self._element(place, type_, "%few_from", lane))
@@ -136,6 +148,8 @@ class Movement:
         word = b.load(wide, place)
         if self.form.alone:
             return b.value(f"icmp ne {wide} {b.value(f'and {wide} {word}, {self.bits}')}, 0")
+        if self._permutation is not None:
+            return b.mask_vector(self._permutation.packed_bits(word))
         whole = b.vector(wide)
         common = b.value(f"and {whole} {b.splat(wide, word)}, {self.bits}")
         return b.value(f"icmp ne {whole} {common}, zeroinitializer")
@@ -163,6 +177,8 @@ class Movement:
             self._give_bits(text, place)
         elif self.form.alone:
             b.store(type_, text, self._element(place, type_, "%few_to", 0))
+        elif self._permutation is not None and self._permutation.moves(type_):
+            self._permutation.give(place, type_, text)
         else:
             for lane in range(self.form.most):
                 one = b.value(f"extractelement {b.vector(type_)} {text}, i32 {lane}")
