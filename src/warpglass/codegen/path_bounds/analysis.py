@@ -204,11 +204,23 @@ class Analysis:
             onward = [target for target in block.successors if (index, target) in self.edges]
             if index in self.states:
                 steps = tuple(self._bounded(index, self.states[index]))
-                one_way = isinstance(block.end, Branch) and len(onward) == 1
+                one_way = (
+                    isinstance(block.end, Branch) and len(onward) == 1 and not self._enters(onward[0], block)
+                )
                 blocks.append(Block(steps, Jump(onward[0]) if one_way else block.end))
             else:
                 blocks.append(Block((), Jump(block.successors[0])) if block.successors else block)
         return self.program.rewritten(tuple(blocks))
+
+    def _enters(self, target: int, block: Block) -> bool:
+        """Whether a block decides if a loop of one block is entered or left out, and leads to it.
+
+        Then the branch stays, though its predicate is known: who joins loops looks for it.
+        """
+        blocks = self.program.blocks
+        header = blocks[target].successors[0] if isinstance(blocks[target].end, Jump) else target
+        around = blocks[header].successors
+        return header in around and not set(around).isdisjoint(set(block.successors) - {target})
 
     def _bounded(self, index: int, state: State) -> Iterator[Step]:
         self._registers.state = dict(state)
