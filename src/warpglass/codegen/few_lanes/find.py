@@ -185,7 +185,7 @@ class _Search:
         apart = apart and self._is_private(steps)
         apart = apart and (not changes or (self._may_be_kept(changes) and (copies or "local" not in spaces)))
         full = any(self.full[index] for index in inside)
-        few = "local" not in spaces and not full and self._gets_few(header, body)
+        few = not full and self._gets_few(header, body)
         ways = sum(len(set(blocks[index].successors)) - 1 for index in body if self._by_data(blocks[index]))
         parts = ways >= _WAYS or (ways > 0 and not full and self._gets_few(header, body))
         if not (few or (parts and apart)) or not self._pays(body, len(taken) + len(kept)):

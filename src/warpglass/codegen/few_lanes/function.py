@@ -21,6 +21,7 @@ from .find import FewRegion, Form
 from .guarded import Guarded
 from .kept_changes import KeptChanges
 from .lanes import FewLanes, FewRegisters
+from .local import LocalMemoryOfOne
 
 # How the function ends: what runs next is the lowest block with lanes, the lowest of those behind the region,
 # nothing, the code for one lane, or, from BACK on, the jump back to a fair loop's header.
@@ -75,9 +76,11 @@ class FewFunction(BlockCode):
         own = (ApartLanes if form.again else FewLanes)(lanes, form)
         self.form = form
         self.region = region
-        self._local = own.local
         self._access = own.few_access
-        own.local.copied = form.again and region.copies
+        self._copy: LocalMemoryOfOne | None = None  # of the lane's local memory
+        if isinstance(own.local, LocalMemoryOfOne) and form.again and region.copies:
+            self._copy = own.local
+            self._copy.copied = True
         self.program = version.program
         self.builder = own.builder
         self.registers = FewRegisters(own.builder, warp.registers, form)
@@ -148,8 +151,8 @@ class FewFunction(BlockCode):
         if self.kept is not None:
             self.kept.begin()
         self._movement.take(region.taken)
-        if self._local.copied:
-            self._local.copy(back=False)
+        if self._copy is not None:
+            self._copy.copy(back=False)
         b.store(b.lanes, self._movement.present, f"%lanes_{region.header}")
         b.jump(self.dispatch.turn(region.header))  # which the warp has taken
         for index in range(region.header, region.last + 1):
@@ -174,7 +177,7 @@ class FewFunction(BlockCode):
             f"  %few_values = alloca [{64 * self.form.width} x i8], align 64",
             f"  %few_from = alloca [{self.form.width} x i64], align 64",
             f"  %few_to = alloca [{self.form.width} x i64], align 64",
-            *([f"  %own = alloca [{self._local.size + 3} x i8], align 16"] if self._local.copied else []),
+            *([f"  %own = alloca [{self._copy.size + 3} x i8], align 16"] if self._copy is not None else []),
             *self.registers.declare(),
         ]
 
@@ -250,8 +253,8 @@ class FewFunction(BlockCode):
         b.place("leave")
         self.registers.enter(frozenset())
         movement.give(self.region.kept)
-        if self._local.copied and self.region.stores:
-            self._local.copy(back=True)
+        if self._copy is not None and self.region.stores:
+            self._copy.copy(back=True)
         for block, place in self.exchange.masks.items():
             self._leave_behind(block, place)
         if self.kept is not None:

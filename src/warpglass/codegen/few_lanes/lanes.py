@@ -16,7 +16,7 @@ from ..context import SLOT
 from ..lanes.fast import FastLanes
 from ..machine.target import gathers_quickly
 from ..memory.element_changes import ElementChange
-from ..memory.gather_scatter import gather_at_once, gather_bytes, scatter_at_once
+from ..memory.gather_scatter import gather_at_once, gather_bytes, pointers_of, scatter_at_once
 from ..memory.indexed import Indexed
 from ..memory.sites import DECLARED, Bounds
 from ..memory.warp_atomics import WarpAtomics
@@ -25,7 +25,7 @@ from ..values.choice import Choice
 from ..values.known_bits import lane_zeros
 from ..values.value import Value, no_offsets, one_value, replace
 from .find import Form
-from .local import LocalMemoryOfOne
+from .local import LocalMemoryOfFew, LocalMemoryOfOne
 
 # Bytes of memory that nobody reads, of each lane: as many as one stores.
 _UNREAD = 64
@@ -112,6 +112,18 @@ class FewAccess(WarpAtomics):
             for k in range(len(values)):
                 one = b.load(f"volatile {type_}", self._value_of(k, type_, lane))
                 b.store(type_, one, b.offset(place, k * size), f", align {size}")
+
+    def gather_by(self, host: str, numbers: str, shift: int, type_: str, mask: str) -> str:
+        return self.gather(self._hosts(host, numbers, shift), "0", type_, 1, mask)[0]
+
+    def scatter_by(self, host: str, numbers: str, shift: int, type_: str, value: str, mask: str) -> None:
+        self.scatter(self._hosts(host, numbers, shift), "0", type_, [value], mask)
+
+    def _hosts(self, host: str, numbers: str, shift: int) -> str:
+        """Host addresses, `numbers` times 2^shift bytes from a pointer."""
+        b = self.builder
+        pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
+        return b.value(f"ptrtoint {b.vector('ptr')} {pointers} to {b.vector('i64')}")
 
     def load_uniform(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
         if not self.unforeseen:
@@ -284,7 +296,7 @@ class FewLanes(FastLanes):
     def __init__(self, like: FastLanes, form: Form):
         access = FewAccess(like.access, form)
         self.few_access = access
-        self.local = LocalMemoryOfOne(access, like.local.size)
+        self.local = (LocalMemoryOfOne if form.alone else LocalMemoryOfFew)(access, like.local.size)
         super().__init__(
             access,
             self.local,
@@ -309,14 +321,14 @@ class FewLanes(FastLanes):
         return Value("i32", found)
 
     def _load(self, space: str, address: Value, type_: str, count: int) -> tuple[Value, ...]:
-        if space != "local":
+        if space != "local" or not self._form.alone:
             return super()._load(space, address, type_, count)
         site = self.announce(space, False, address, type_, count)
         names = self.local.load(site, address, type_, count, self.mask)
         return tuple(Value(type_, name, self.same) for name in names)
 
     def _store(self, space: str, address: Value, values: tuple[Value, ...]) -> None:
-        if space != "local":
+        if space != "local" or not self._form.alone:
             super()._store(space, address, values)
             return
         site = self.announce(space, True, address, values[0].type, len(values), values)

@@ -1,7 +1,8 @@
-"""Local memory of one lane of a warp: as memory/local.py lays it out, by the lane's number, or a copy.
+"""Local memory of few lanes of a warp, or of one: as memory/local.py lays it out, by the lanes' numbers.
 
-Little local memory that is used often is copied when a lane begins, and back when it ends: then its bytes lie
-side by side and where an element is, is no computation.
+Few lanes' words of one address lie apart. One lane's memory, if it is little and used often, is copied when
+the lane begins, and back when it ends: then its bytes lie side by side and where an element is, is no
+computation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,27 @@ from ...isa.types import BITS
 from ..builder import WIDTH
 from ..memory.local import LocalMemory
 from ..values.value import Value
+
+
+class LocalMemoryOfFew(LocalMemory):
+    """Emits accesses of few lanes, whose words do not lie side by side: those of one address are gathered."""
+
+    def lanes(self) -> str:
+        b = self.builder
+        numbers = b.load(b.vector("i64"), "%few_from", ", align 64")
+        return b.value(f"trunc {b.vector('i64')} {numbers} to {b.vector('i32')}")
+
+    def _load_word(self, at: Value, offset: int, mask: str) -> str:
+        return super()._load_word(self._of_each(at), offset, mask)
+
+    def _store_word(self, at: Value, offset: int, word: str, mask: str) -> None:
+        super()._store_word(self._of_each(at), offset, word, mask)
+
+    def _of_each(self, at: Value) -> Value:
+        """An address as a vector of i32."""
+        if not at.uniform:
+            return at
+        return Value("i32", self.builder.splat("i32", self.builder.value(f"trunc i64 {at.ir} to i32")))
 
 
 class LocalMemoryOfOne(LocalMemory):
