@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count, takewhile
 
+from ..isa.types import BITS, LLVM_TYPE
 from ..program import Barrier, Block, Program, Step
 from ..program.blocks import loops_of
+from ..program.liveness import find_liveness
 from .block_fusion import wide_shapes
 from .builder import WIDTH
 from .infer import Inference, infer_kinds
@@ -50,6 +52,8 @@ _STRAIGHT = 200
 _SHARED = 4
 # Instructions on vectors that an access takes of which no form is known, and rounds of a loop.
 _APART, _ROUNDS = 30, 30
+# Bytes of a lane that a loop keeps from round to round, up to which those of more lanes find registers.
+_KEPT = 48
 # Instructions on vectors above which that holds for kernels with loops, which are long to compile otherwise.
 _LONG = 500
 
@@ -186,7 +190,7 @@ def pays(program: Program, inference: Inference, width: int) -> bool:
         return True
     if any(parting[k] == _OFTEN for k in free):
         return False
-    if _mostly_computes(blocks, inference):
+    if _mostly_computes(blocks, inference) or _kept(program, inference) > _KEPT:
         return False
     if loops:
         together = [
@@ -256,6 +260,16 @@ def _in_lanes(steps: Sequence[Step], inference: Inference) -> list[Step]:
         for step in steps
         if not step.writes or any(inference.offsets(name) is None for name in step.writes)
     ]
+
+
+def _kept(program: Program, inference: Inference) -> int:
+    """The bytes of a lane's own that are in use as a round of a loop begins, in the loop of most."""
+    live = find_liveness(program.blocks)
+    types = (
+        [LLVM_TYPE[program.registers[name]] for name in live[header] if inference.offsets(name) is None]
+        for header in loops_of(program.blocks)
+    )
+    return max((sum(BITS[type_] // 8 for type_ in here) for here in types), default=0)
 
 
 # How often a block's lanes do not all do the same.
