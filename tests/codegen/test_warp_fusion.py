@@ -194,7 +194,7 @@ def _shape(name: str, block: tuple[int, int, int], code: str) -> BlockShape:
         ("votes", (128, 1, 1), 32),
         ("lengths", (128, 1, 1), 32),
         ("strides", (128, 1, 1), 32),
-        ("counts", (128, 1, 1), 32),
+        ("counts", (128, 1, 1), 128),
         ("sorted", (256, 1, 1), 128),
         ("busy", (256, 1, 1), 32),
         ("squares", (8, 8, 1), 64),

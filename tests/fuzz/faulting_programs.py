@@ -1,8 +1,8 @@
 """Random CUDA C++ whose warps run together until one faults: `attempt(number)` is what watched.py tries.
 
-Loops, barriers, tiles in shared memory and arrays that are changed in place, with arrays that are too short,
-too few bytes of shared memory, pointers between elements and indices that some threads have too large. The
-fault must be that of warps one by one, and what that has stored must be there.
+Loops, barriers, tiles in shared memory, atomic operations and arrays that are changed in place, with arrays
+that are too short, too few bytes of shared memory, pointers between elements and indices that some threads
+have too large. The fault must be that of warps one by one, and what that has stored must be there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _TYPES = {"float": np.float32, "int": np.int32, "double": np.float64, "short": n
 _SHAPES = ((128, 1, 1), (64, 2, 1), (256, 1, 1), (16, 16, 1), (192, 1, 1), (8, 4, 4), (100, 1, 1))
 _SHAPES += ((18, 10, 1), (20, 7, 1), (40, 3, 1), (33, 4, 1), (10, 6, 3), (33, 2, 2))
 _GRID = 3
+_COUNTERS = 61  # elements that are changed by atomic operations
 
 
 class _Writer:
@@ -35,12 +36,14 @@ class _Writer:
         self.threads = prod(self.block)
         self.in_place = number % 3 > 0  # whether something is loaded that is stored to
         self.decides = number % 3 > 1  # and that decides which way threads go
+        self.operation = one.choice(["Add", "Min", "Max", "And", "Or", "Xor"])  # of all atomic operations
         self.lines: list[str] = []
 
     def program(self) -> str:
         head = [f"typedef {self.kind} T;", f"#define N {self.threads}", f"#define S {_GRID * self.threads}"]
         head += ["struct __align__(2 * sizeof(T)) P { T x, y; };"]
-        head += ['extern "C" __global__ void k(const T *a, const T *b, T *o, T *p, const int *m, int n) {']
+        head += ['extern "C" __global__ void k(const T *a, const T *b, T *o, T *p, const int *m, ']
+        head += ["unsigned *c, int n) {", f"__shared__ unsigned h[{_COUNTERS}];"]
         head += [
             "extern __shared__ T s[];",
             "int x = threadIdx.x, y = threadIdx.z * blockDim.y + threadIdx.y;",
@@ -51,9 +54,13 @@ class _Writer:
         return "\n".join([*head, *self.lines, self._store("o"), "}"])
 
     def _phase(self) -> None:
-        kind = self.random.randrange(6)
+        kind = self.random.randrange(8)
         if kind == 0:
             self._tile()
+        elif kind == 6:
+            self._count()
+        elif kind == 7:
+            self._guarded(self._change("c"))
         elif kind < 3:
             self._loop()
         else:
@@ -67,6 +74,23 @@ class _Writer:
         self._barrier()
         place = self.random.choice(["t ^ 1", "N - 1 - t", "x", "y", "0", "(t + 32) % N"])
         self.lines.append(f"u += s[{place}];")
+
+    def _count(self) -> None:
+        """Changes of shared memory that begins as zeros, and what comes out, each barrier with luck."""
+        counter = f"h[t % {_COUNTERS}]"
+        for line in (f"{counter} = 0;", self._change("h"), f"u += (T){counter};"):
+            self.lines.append(line)
+            if self.random.random() < 0.9:
+                self._barrier()
+
+    def _change(self, array: str) -> str:
+        """An atomic operation whose result nobody reads, seldom beyond the end."""
+        place = self.random.choice(["i * 7", "i", "0", "x", "m[i & 1023]"])
+        place = f"({place}) % {_COUNTERS}u"
+        if array == "c" and self.random.random() < 0.3:
+            place += " + (m[i & 1023] >> 30) * 1000"
+        operand = self.random.choice(["1", "i", "~i", "x + 3"])
+        return f"atomic{self.operation}(&{array}[{place}], (unsigned)({operand}));"
 
     def _loop(self) -> None:
         bound = self.random.choice(["4", "9", "(n & 15)", "(m[0] & 7)"])
@@ -93,6 +117,7 @@ class _Writer:
         element = self._element("op", along=along)
         change = f"{element} = {element} * (T)2 + v;"
         choices = [load, load, self._store("oop", along=along), *([change] if self.in_place else [])]
+        choices += [self._change("c")]
         self._guarded(self.random.choice(choices))
 
     def _store(self, arrays: str, *, along: bool = False) -> str:
@@ -123,7 +148,7 @@ def attempt(number: int) -> str:
     """
     writer = _Writer(number)
     text = writer.program()
-    (said, *want), (fast, *found) = (_ending(number, engine) for engine in CPU_ENGINES)
+    (said, counted, *want), (fast, counted_fast, *found) = (_ending(number, engine) for engine in CPU_ENGINES)
     if said and fast and writer.decides and said != fast:
         return "another fault"
     assert said == fast, f"{said} and {fast}\n{text}"
@@ -132,6 +157,7 @@ def attempt(number: int) -> str:
         differs = (here.view(np.uint8) != there.view(np.uint8)) & stored
         assert (said and writer.in_place) or not differs.any(), f"{int(differs.sum())} bytes, {said}\n{text}"
     if not said:
+        assert np.array_equal(counted, counted_fast), f"other counters\n{text}"
         return "agree"
     return "fault" if all(map(np.array_equal, want, found)) else "fault, something else is stored"
 
@@ -149,10 +175,11 @@ def _arguments(number: int) -> list[np.ndarray]:
     return [*arrays, m]
 
 
-def _ending(number: int, engine: str) -> tuple[str, np.ndarray, np.ndarray]:
-    """What was said of a fault, and both arrays that may be stored to behind the launch."""
+def _ending(number: int, engine: str) -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
+    """What was said of a fault, and behind the launch the counters and both arrays that may be stored to."""
     writer = _Writer(number)
     *arrays, m = _arguments(number)
+    counters = np.full(_COUNTERS, 1000, np.uint32)
     few = number % 7 == 0  # bytes of shared memory
     shared = 2 * writer.threads * arrays[0].itemsize - (37 * arrays[0].itemsize if few else 0)
     together = mock.patch.object(warp_fusion, "pays", return_value=True)
@@ -160,9 +187,9 @@ def _ending(number: int, engine: str) -> tuple[str, np.ndarray, np.ndarray]:
         kernel = wg.compile(writer.program(), "k", language="cuda")
         said = ""
         try:
-            launched = (*arrays, m, np.int32(number & 15))
+            launched = (*arrays, m, counters, np.int32(number & 15))
             wg.run(kernel, _GRID, writer.block, launched, device="cpu", shared=shared, timeout=20)
         except KernelFault as error:
             wg.reset("cpu")
             said = str(error)
-    return said, arrays[2].copy(), arrays[3].copy()
+    return said, counters, arrays[2].copy(), arrays[3].copy()

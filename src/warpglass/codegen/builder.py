@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from ..isa.types import BITS
+
 WIDTH = 32  # lanes of a warp
 
 Arg = tuple[str, str]  # LLVM type and value
@@ -35,6 +37,7 @@ def widened(value: str, width: int) -> str:
     return f"{'zext' if width < 64 else 'trunc'} i{width} {value} to i64"
 
 
+_FORWARDED = 32  # bytes of a store that loads get from every processor before they are in the cache
 _WORD = 32  # bits of a part of a mask at most, of which places test one
 # Numbers of metadata that every module has are below this.
 _FIRST_NODE = 4
@@ -136,6 +139,19 @@ class Builder:
     def store(self, type_: str, value: str, pointer: str, extra: str = "") -> None:
         """Store through a host pointer."""
         self.emit(f"store {type_} {value}, ptr {pointer}{extra}")
+
+    def store_for_lanes(self, type_: str, value: str, pointer: str) -> None:
+        """Store a vector of all lanes, at an address aligned for it, for each lane to load its element soon.
+
+        Of a store of 64 bytes, Intel's cores hand on the lower half at once, and loads of the upper one wait
+        until it is in the cache. Volatile, as LLVM would join the parts.
+        """
+        each = min(self.width, 8 * _FORWARDED // (64 if type_ == "ptr" else BITS[type_]))
+        for first in range(0, self.width, each):
+            picks = range(first, first + each)
+            part = value if each == self.width else self.shuffle(type_, self.width, value, picks)
+            place = self.offset(pointer, first // each * _FORWARDED)
+            self.store(f"volatile {vector(type_, each)}", part, place, f", align {_FORWARDED}")
 
     def offset(self, pointer: str, bytes_: str | int) -> str:
         """A host pointer moved by a number of bytes."""

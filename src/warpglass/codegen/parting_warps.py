@@ -46,7 +46,8 @@ def _stores_last(program: Program) -> bool:
 def shares_nothing(program: Program) -> bool:
     """Whether threads neither wait at barriers nor access shared memory."""
     waits = any(isinstance(block.end, Barrier) for block in program.blocks)
-    return not waits and not any(access.space == "shared" for _, _, access in _accesses(program))
+    accesses = (step.match.access for block in program.blocks for step in block.steps)
+    return not waits and not any(access is not None and access.space == "shared" for access in accesses)
 
 
 def stores_apart(program: Program) -> bool:

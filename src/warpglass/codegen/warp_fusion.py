@@ -2,11 +2,8 @@
 
 Two warps that go the same way through a kernel need its scalar instructions, its checks and its loop tests
 only once, and what one of them loads for all its threads serves the other too. Twice the lanes also have
-twice as many operations under way where each waits for the one before it, as in a sum. Belongs here: which
-kernels may be run so, and for which of them it pays.
-
-Threads could tell by instructions of warps (shuffles, votes), registers that number lanes, atomic operations
-and waiting for each other; a program whose threads race on memory may see its races end otherwise.
+twice as many operations under way where each waits for the one before it, as in a sum. Belongs here: for
+which kernels it pays; in which no thread can tell is said by unseen_order.py.
 """
 
 from __future__ import annotations
@@ -15,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count, takewhile
 
-from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
-from ..program.blocks import computed_from, loops_of
-from ..ptx import tree
+from ..isa.types import BITS, LLVM_TYPE
+from ..program import Barrier, Block, Program, Step
+from ..program.blocks import loops_of
+from ..program.liveness import find_liveness
 from .block_fusion import wide_shapes
 from .builder import WIDTH
-from .control.barriers import names_barriers
 from .infer import Inference, infer_kinds
 from .machine.target import vector_bytes
 from .memory.patterns import SPAN
@@ -28,11 +25,10 @@ from .memory.segments import find_segments
 from .operands import Symbols
 from .parting_warps import waits_apart
 from .shape import BlockShape, Promises
+from .unseen_order import is_unseen, reads_early
 from .values.affine import regular
 from .values.value import Value, one_value
 
-# What is the same for all threads of a block, or theirs alone.
-_SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
 # Blocks and steps of a kernel up to which it is tried: long kernels take long to compile as it is.
 _MOST_BLOCKS, _MOST_STEPS = 256, 1000
 _LEAST = 8  # lanes that run together
@@ -56,6 +52,8 @@ _STRAIGHT = 200
 _SHARED = 4
 # Instructions on vectors that an access takes of which no form is known, and rounds of a loop.
 _APART, _ROUNDS = 30, 30
+# Bytes of a lane that a loop keeps from round to round, up to which those of more lanes find registers.
+_KEPT = 48
 # Instructions on vectors above which that holds for kernels with loops, which are long to compile otherwise.
 _LONG = 500
 
@@ -89,7 +87,7 @@ def fuse_warps(
 def narrowed_shape(program: Program, shape: BlockShape) -> BlockShape | None:
     """The shape of a block of few threads with about as many lanes; None if its threads could tell."""
     width = max(_LEAST, 1 << (shape.threads - 1).bit_length())
-    return replace(shape, width=width) if width < WIDTH and _unaware(program) else None
+    return replace(shape, width=width) if width < WIDTH and is_unseen(program) else None
 
 
 def fused_shapes(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:
@@ -100,7 +98,7 @@ def fused_shapes(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:
     steps = sum(len(block.steps) for block in program.blocks)
     if len(program.blocks) > _MOST_BLOCKS or steps > _MOST_STEPS:
         return ()
-    if _reads_early(program) or not _unaware(program):
+    if reads_early(program) or not is_unseen(program):
         return ()
     tables = any(
         step.match.row.operation == "interpolation" for block in program.blocks for step in block.steps
@@ -120,7 +118,7 @@ def row_shapes(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:
     if shape.threads <= WIDTH or y * z == 1 or WIDTH % x == 0 or x % WIDTH == 0:
         return ()
     width = max(_LEAST, 1 << (x - 1).bit_length())
-    if width > _most_lanes(program) or _reads_early(program) or not _unaware(program):
+    if width > _most_lanes(program) or reads_early(program) or not is_unseen(program):
         return ()
     several = next(k for k in range(max(1, WIDTH // x), 0, -1) if z == 1 or y % k == 0)
     single = replace(shape, width=width, rows=1)
@@ -144,7 +142,7 @@ def _best_wide(
     program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, inference: Inference
 ) -> tuple[BlockShape, Inference] | None:
     """The shape with rows of several blocks together that pays, with its inference; None if none does."""
-    if shape.threads < WIDTH or not _unaware(program):
+    if shape.threads < WIDTH or not is_unseen(program):
         return None
     for one in wide_shapes(program, shape, promises, _most_lanes(program, _ROW_REGISTERS)):
         found = infer_kinds(program, one, promises, symbols)
@@ -179,77 +177,6 @@ def _has_form(step: Step, inference: Inference) -> bool:
     return base is None or inference.offsets(base) is not None
 
 
-def _unaware(program: Program) -> bool:
-    """Whether no thread can tell which others run with it."""
-    if program.fair or program.ordered or program.services or program.local.size or names_barriers(program):
-        return False
-    return all(
-        isinstance(block.end, Barrier | Branch | Exit | Jump)
-        and all(_ordinary(step) for step in block.all_steps)
-        for block in program.blocks
-    )
-
-
-def _reads_early(program: Program) -> bool:
-    """Whether an array in shared memory may be read after it was written, with no barrier between.
-
-    What one warp then misses of another's is for the user to see: it shows a forgotten barrier.
-    """
-    arrays = _arrays(program)
-    written = [frozenset[str]()] * len(program.blocks)  # since the last barrier, where a block begins
-    work = list(range(len(program.blocks)))
-    while work:
-        index = work.pop()
-        block, state = program.blocks[index], written[index]
-        for step in block.steps:
-            access = step.match.load_or_store
-            if access is not None and access.space == "shared":
-                if not access.writes and not state.isdisjoint(arrays[step.number]):
-                    return True
-                state = state | arrays[step.number] if access.writes else state
-        state = frozenset() if isinstance(block.end, Barrier) else state
-        for target in block.successors:
-            if not state <= written[target]:
-                written[target] |= state
-                work.append(target)
-    return False
-
-
-def _arrays(program: Program) -> dict[int, frozenset[str]]:
-    """The variables in shared memory that each access may reach, by the number of its step."""
-    steps = [step for block in program.blocks for step in block.steps]
-    every = frozenset(program.shared.offsets)
-    sources = {name: {r for step in steps if _names(step, name) for r in step.writes} for name in every}
-    reached = {name: computed_from(steps, registers) for name, registers in sources.items()}
-    found: dict[int, frozenset[str]] = {}
-    for step in steps:
-        if step.match.load_or_store is not None:
-            base = step.address.base
-            own = (
-                frozenset(name for name in every if step.address_register in reached[name])
-                if isinstance(base, tree.Register)
-                else every.intersection((base.name,) if isinstance(base, tree.Symbol) else ())
-            )
-            found[step.number] = own or every
-    return found
-
-
-def _names(step: Step, variable: str) -> bool:
-    """Whether a step computes with the address of a variable."""
-    bases = (one.base if isinstance(one, tree.Displaced) else one for one in step.instruction.operands)
-    return tree.Symbol(variable) in bases
-
-
-def _ordinary(step: Step) -> bool:
-    row = step.match.row
-    if row.control is not None:
-        return row.control in ("barrier", "branch", "exit")
-    specials = [one.name for one in step.instruction.operands if isinstance(one, tree.Special)]
-    if any(name.removeprefix("%").partition(".")[0] not in _SPECIALS for name in specials):
-        return False
-    return row.computes or (row.access in ("load", "store", "parameter") and not row.waits)
-
-
 def pays(program: Program, inference: Inference, width: int) -> bool:
     """Whether so many lanes are faster together: they keep together, side by side in memory."""
     blocks = program.blocks
@@ -263,7 +190,7 @@ def pays(program: Program, inference: Inference, width: int) -> bool:
         return True
     if any(parting[k] == _OFTEN for k in free):
         return False
-    if _mostly_computes(blocks, inference):
+    if _mostly_computes(blocks, inference) or _kept(program, inference) > _KEPT:
         return False
     if loops:
         together = [
@@ -333,6 +260,16 @@ def _in_lanes(steps: Sequence[Step], inference: Inference) -> list[Step]:
         for step in steps
         if not step.writes or any(inference.offsets(name) is None for name in step.writes)
     ]
+
+
+def _kept(program: Program, inference: Inference) -> int:
+    """The bytes of a lane's own that are in use as a round of a loop begins, in the loop of most."""
+    live = find_liveness(program.blocks)
+    types = (
+        [LLVM_TYPE[program.registers[name]] for name in live[header] if inference.offsets(name) is None]
+        for header in loops_of(program.blocks)
+    )
+    return max((sum(BITS[type_] // 8 for type_ in here) for here in types), default=0)
 
 
 # How often a block's lanes do not all do the same.

@@ -174,7 +174,7 @@ class Call:
             if value.type == "i1":
                 b.store(b.lanes, b.mask_bits(text), place)
             else:
-                b.store(b.vector(value.type), text, place, ", align 64")
+                b.store_for_lanes(value.type, text, place)
         return shared
 
     def take(self) -> None:

@@ -86,7 +86,7 @@ class FewAccess(WarpAtomics):
             return [gather_bytes(b, self._pointers(host, type_, k), type_, mask) for k in range(count)]
         there = b.splat("i64", b.value("ptrtoint ptr %lane_buffer to i64"))
         safe = b.value(f"select {b.vector('i1')} {b.mask_vector(mask)}, {words} {host}, {words} {there}")
-        b.store(f"volatile {words}", safe, "%few_places", ", align 64")
+        b.store_for_lanes("i64", safe, "%few_places")
         size = BITS[type_] // 8
         found = ["poison"] * count
         for lane in range(self.builder.width):
@@ -105,7 +105,7 @@ class FewAccess(WarpAtomics):
             return
         self._keep_places(host, mask)
         for k, value in enumerate(values):
-            b.store(b.vector(type_), value, self._value_of(k, type_, 0), ", align 64")
+            b.store_for_lanes(type_, value, self._value_of(k, type_, 0))
         size = BITS[type_] // 8
         for lane in range(self._form.most):
             place = b.load("volatile ptr", b.offset("%few_places", 8 * lane))
@@ -189,7 +189,7 @@ class FewAccess(WarpAtomics):
         unread = b.value(f"add {words} {nowhere}, {own}")
         acting = f"{b.vector('i1')} {b.mask_vector(mask)}"
         places = b.value(f"select {acting}, {words} {hosts}, {words} {unread}")
-        b.store(words, places, "%few_places", ", align 64")
+        b.store_for_lanes("i64", places, "%few_places")
 
     def change_one(self, site: int, operation: str, address: str, value: Value, whole: str, mask: str) -> str:
         if not self._form.alone:
@@ -239,7 +239,7 @@ class FewAccess(WarpAtomics):
         self._keep_places(hosts, mask)
         for k, (value, all_) in enumerate(operands):
             if not value.uniform:
-                b.store(b.vector(type_), all_, self._value_of(k, type_, 0), ", align 64")
+                b.store_for_lanes(type_, all_, self._value_of(k, type_, 0))
         found = "poison"
         for lane in range(b.width):
             place = b.load("volatile ptr", b.offset("%few_places", 8 * lane))

@@ -370,8 +370,8 @@ class Access(Unchecked):
         """
         b = self.builder
         generic = self._keep_addresses(site, address)
-        buffers = ["%lane_buffer", b.offset("%lane_buffer", 1024)]
-        size, whole = BITS[atomic.type] * 4, b.vector(atomic.type)
+        buffers = ["%lane_buffer", b.offset("%lane_buffer", 32 * b.width)]
+        size, whole = BITS[atomic.type] // 8 * b.width, b.vector(atomic.type)
         places = [[b.offset(buffer, k * size) for buffer in buffers] for k in range(atomic.count)]
         for values, kept in zip(given, places, strict=True):
             for value, place in zip(values, kept, strict=False):

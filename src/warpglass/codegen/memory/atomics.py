@@ -7,7 +7,7 @@ is done to an element is element_changes.py's. In a launch on one thread nobody 
 from __future__ import annotations
 
 from ...isa.types import BITS
-from ..builder import Builder
+from ..builder import Builder, widened
 from ..context import READ, SITE_WORDS, SLOT, WRITE
 from ..runtime import endings
 from .atomic_forms import Atomic
@@ -15,7 +15,7 @@ from .element_changes import ElementChange
 
 _HELPER = """
 define internal i1 @{name}(
-  ptr %context, i64 %site, i1 %generic, i32 %mask, ptr %addresses, ptr %values, ptr %others
+  ptr %context, i64 %site, i1 %generic, {lanes} %mask, ptr %addresses, ptr %values, ptr %others
 ) noinline #0 {{
 entry:
   %sites.p = getelementptr i64, ptr %context, i64 {sites}
@@ -26,12 +26,12 @@ entry:
   %alone.p = getelementptr i64, ptr %context, i64 {alone}
   %alone.word = load i64, ptr %alone.p
   %alone = icmp ne i64 %alone.word, 0
-  %none = icmp eq i32 %mask, 0
+  %none = icmp eq {lanes} %mask, 0
   br i1 %none, label %done, label %lanes
 lanes:
-  %rest = phi i32 [ %mask, %entry ], [ %rest.next, %acted ]
-  %lane = call i32 @llvm.cttz.i32(i32 %rest, i1 true)
-  %lane.wide = zext i32 %lane to i64
+  %rest = phi {lanes} [ %mask, %entry ], [ %rest.next, %acted ]
+  %lane = call {lanes} @llvm.cttz.{lanes}({lanes} %rest, i1 true)
+  %lane.wide = {lane_wide}
   %address.p = getelementptr i64, ptr %addresses, i64 %lane.wide
   %address = load i64, ptr %address.p
   %low = load i64, ptr %site.p
@@ -65,9 +65,9 @@ act:
 {act}
   br label %acted
 acted:
-  %minus = sub i32 %rest, 1
-  %rest.next = and i32 %rest, %minus
-  %last = icmp eq i32 %rest.next, 0
+  %minus = sub {lanes} %rest, 1
+  %rest.next = and {lanes} %rest, %minus
+  %last = icmp eq {lanes} %rest.next, 0
   br i1 %last, label %done, label %lanes
 done:
 {done}
@@ -76,18 +76,21 @@ fault:
 """
 
 
-def atomic_helper(atomic: Atomic, declarations: set[str], *, refusing: bool) -> str:
+def atomic_helper(atomic: Atomic, declarations: set[str], width: int, *, refusing: bool) -> str:
     """An operation's function: old elements go where the operands came from; true after a fault.
 
     `refusing` says that a lane that may not access its address is left out.
     """
     declarations.add("declare i64 @llvm.fshr.i64(i64, i64, i64)")
+    declarations.add(f"declare i{width} @llvm.cttz.i{width}(i{width}, i1)")
     size = BITS[atomic.type] // 8 * atomic.count
-    builder = Builder(declarations)
+    builder = Builder(declarations, width)
     for element in range(atomic.count):
         _Element(builder, atomic, element).act()
     return _HELPER.format(
         name=atomic.name,
+        lanes=builder.lanes,
+        lane_wide=widened("%lane", width),
         size=size,
         shift=size.bit_length() - 1,
         need=READ | WRITE if atomic.writes else READ,
@@ -108,7 +111,7 @@ class _Element:
         size = BITS[atomic.type] // 8
         self._change = ElementChange(builder, atomic.change, atomic.type, builder.offset("%p", number * size))
         buffers = ("%values", "%others")[: atomic.operands]
-        self.kept = [self._operand(buffer, number * 32 * size) for buffer in buffers]
+        self.kept = [self._operand(buffer, number * builder.width * size) for buffer in buffers]
 
     def _operand(self, buffer: str, start: int) -> str:
         """Where an operand's lane lies."""

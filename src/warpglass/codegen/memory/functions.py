@@ -28,7 +28,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(tile_functions(access, declared, width) if isinstance(access, TileLoads) else ()),
         *([row_store_helper(access.row_stores, declared, width)] if access.row_stores.unit else ()),
         *(
-            atomic_helper(one, declared, refusing=access.refuse is not None)
+            atomic_helper(one, declared, width, refusing=access.refuse is not None)
             for one in access.atomics.values()
         ),
         *fetch_helpers(access.fetches_of_objects.values(), declared, refusing=access.refuse is not None),

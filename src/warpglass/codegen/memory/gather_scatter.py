@@ -62,7 +62,7 @@ def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
     b.place("alone")
     b.branch(b.value(f"icmp eq {b.lanes} %mask, -1"), "every", "some")
     b.place("every")
-    b.store(f"volatile {pointers}", "%at", "%places", ", align 64")
+    b.store_for_lanes("ptr", "%at", "%places")
     places = [b.offset("%places", 8 * lane) for lane in range(width)]
     loads = [b.load(type_, b.load("volatile ptr", place), ", align 1") for place in places]
     found = "poison"
@@ -213,8 +213,8 @@ def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
     lanes = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, "%mask")])
     b.branch(b.value(f"icmp ule {b.lanes} {lanes}, {_FEW}"), "few", "many")
     b.place("few")
-    b.store(pointers, "%at", "%places", ", align 64")
-    b.store(whole, "%value", "%values", ", align 64")
+    b.store_for_lanes("ptr", "%at", "%places")
+    b.store_for_lanes(type_, "%value", "%values")
     b.branch(b.someone("%mask"), "next", "done")
     b.place("next")
     rest = b.phi(b.lanes, ("%mask", "few"), ("%fewer", "next"))
@@ -248,8 +248,8 @@ def _store_each(b: Builder, type_: str) -> None:
     pointers = b.vector("ptr")
     some = f"{b.vector('i1')} {b.mask_vector('%mask')}"
     places = b.value(f"select {some}, {pointers} %at, {pointers} {b.splat('ptr', '%nowhere')}")
-    b.store(f"volatile {pointers}", places, "%places", ", align 64")
-    b.store(b.vector(type_), "%value", "%values", ", align 64")
+    b.store_for_lanes("ptr", places, "%places")
+    b.store_for_lanes(type_, "%value", "%values")
     for lane in range(b.width):
         place = b.load("volatile ptr", b.offset("%places", 8 * lane))
         one = b.load(f"volatile {type_}", b.offset("%values", lane * BITS[type_] // 8))

@@ -31,7 +31,7 @@ def pick_helper(type_: str, shift: int, declarations: set[str], width: int) -> s
     b.place(apart)
     b.branch(b.value(f"icmp eq {b.lanes} %mask, -1"), "every", "some")
     b.place("every")
-    b.store(f"volatile {indices}", "%index", "%places", ", align 64")
+    b.store_for_lanes("i32", "%index", "%places")
     found = "poison"
     for lane in range(width):
         one = b.value(f"load volatile i32, ptr {b.offset('%places', 4 * lane)}, align 4")

@@ -40,7 +40,7 @@ def load_records(b: Builder, pointers: str, type_: str, count: int, mask: str) -
         nothing = b.splat("ptr", b.value("getelementptr i8, ptr @wg_nothing, i64 0"))
         acts = f"{b.vector('i1')} {b.mask_vector(mask)}"
         pointers = b.value(f"select {acts}, {b.vector('ptr')} {pointers}, {b.vector('ptr')} {nothing}")
-    b.store(f"volatile {b.vector('ptr')}", pointers, "%lane_addresses", ", align 64")
+    b.store_for_lanes("ptr", pointers, "%lane_addresses")
     integers, each = f"i{BITS[type_]}", min(b.width, vector_bytes() * 8 // BITS[type_])
     # As many lanes at a time as a register has elements: that takes as many registers as there are elements.
     parts = [

@@ -36,11 +36,11 @@ class _Row:
         words = b.vector("i64")
         for place, type_ in (("%at", words), ("%found", self.wide)):
             b.emit(f"{place} = alloca {type_}, align 64")
-        b.store(words, "%hosts", "%at")
+        b.store_for_lanes("i64", "%hosts", "%at")
         for number, uniform in enumerate(row.uniform):
             if not uniform:
                 b.emit(f"%values{number} = alloca {self.wide}, align 64")
-                b.store(self.wide, f"%operand{number}", f"%values{number}")
+                b.store_for_lanes(row.type, f"%operand{number}", f"%values{number}")
         if row.deferred:
             self._defer()
         if row.own:

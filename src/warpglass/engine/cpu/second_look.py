@@ -6,10 +6,11 @@ one would name, small code runs the block again; a launch that does not fault pa
 here: whether a second run goes the way of the first, and the run.
 
 If the kernel loads nothing that it stores to, the second run stores what the first did, and what is missing
-of what comes before the fault. Where arrays are changed in place, it has other memory for all that is stored
-to, whatever that holds, if that decides neither which way threads go nor where they access memory. Else, and
-if nothing faults now since threads race, the fault is the first run's. What later warps of those that ran
-together have stored stays, as what later blocks have stored on other threads does.
+of what comes before the fault, but has other memory for what atomic operations change. Where arrays are
+changed in place, it has other memory for all that is stored to, whatever that holds, if that decides neither
+which way threads go nor where they access memory. Else, and if nothing faults now since threads race, the
+fault is the first run's. What later warps of those that ran together have stored stays, as what later blocks
+have stored on other threads does.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...codegen.context import FAULT, OK, RANGE_WORDS, SLOT
-from ...program import Program
+from ...isa.table import MemoryAccess
+from ...program import Program, Step
 from ...program.definitions import Definitions, Place
 from ...program.pointers import OWN, Base
 from .faults import Scene, faulty_block
@@ -31,6 +33,8 @@ from .worker import Worker, aligned
 
 # Seconds that a second run may take.
 _PATIENCE = 10.0
+# Accesses that do the same again; no thread sees what atomic operations change, but they would do it twice.
+_PLAIN = ("load", "store")
 
 
 def look_again(scene: Scene, contexts: Sequence[np.ndarray]) -> tuple[Scene, np.ndarray]:
@@ -76,7 +80,7 @@ def _replaced(scene: Scene) -> set[int] | None:
         step.number: access
         for block in program.blocks
         for step in block.steps
-        if (access := step.match.load_or_store) is not None
+        if (access := _access(step)) is not None
     }
     stored, known = reached.rows({number for number, access in accesses.items() if access.writes})
     if not known:
@@ -84,10 +88,10 @@ def _replaced(scene: Scene) -> set[int] | None:
     changing = set[int]()
     for number, access in accesses.items():
         rows, known = reached.rows({number})
-        if not access.writes and not (known and rows.isdisjoint(stored)):
+        if access.kind == "load" and not (known and rows.isdisjoint(stored)):
             changing.add(number)
     if not changing:
-        return set()
+        return reached.rows({number for number, access in accesses.items() if access.kind not in _PLAIN})[0]
     return None if _decide(program, bases, changing) else stored
 
 
@@ -101,7 +105,7 @@ def _decide(program: Program, bases: Mapping[int, frozenset[Base]], loads: set[i
             work += definitions.reaching((index, len(block.steps)), name)
         for position, step in enumerate(block.steps):
             place = index, position
-            guard, access = step.instruction.guard, step.match.load_or_store
+            guard, access = step.instruction.guard, _access(step)
             if guard is not None:
                 work += definitions.reaching(place, guard.register)
             if access is not None and step.address_register is not None:
@@ -120,6 +124,11 @@ def _decide(program: Program, bases: Mapping[int, frozenset[Base]], loads: set[i
         # What an access reads, but for addresses, is what it stores.
         for name in step.reads:
             work += definitions.reaching(place, name)
-        if step.match.load_or_store is not None and OWN in bases[step.number]:
+        if _access(step) is not None and OWN in bases[step.number]:
             work += own_stores
     return False
+
+
+def _access(step: Step) -> MemoryAccess | None:
+    """The access of a step that loads, stores or, by an atomic operation, does both."""
+    return step.match.access if step.match.row.is_atomic else step.match.load_or_store
