@@ -220,6 +220,8 @@ def _ending(name: str, engine: str, grid: int, block: int, n: int, timeout: floa
     [
         ("rows", 3, 32, 0),
         ("rows", 1, 96, 0),
+        ("carried", 1, 8, 0),
+        ("chosen", 12, 8, 0),
         ("beyond", 1, 32, 4000),
         ("trapped", 1, 32, 0),
         ("places", 3, 32, 128),

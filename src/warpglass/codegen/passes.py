@@ -24,6 +24,7 @@ from ..program import (
     guard_discarded_reads,
     keep_counters,
     rematerialise,
+    roll_ranges,
     select_values,
     sink,
     split_ranges,
@@ -85,6 +86,18 @@ def _let_host_flush(program: Program, promises: Promises) -> Promises:
     return replace(promises, flushes=True) if wanted else promises
 
 
+def _roll_ranges(
+    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols
+) -> tuple[Program, BlockShape]:
+    """Roll up loops over ranges: lanes come to faults in another order than the program's."""
+
+    def bound(program: Program) -> Program:
+        return bound_by_paths(program, shape, promises, symbols) if promises.exact else program
+
+    rolled = roll_ranges(program, bound)
+    return rolled, shape if rolled is program else replace(shape, reordered=True)
+
+
 def _assume_vectors(program: Program) -> Inference:
     divergent = tuple(block.splits is not None for block in program.blocks)
     return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair, roughly=True))
@@ -127,6 +140,7 @@ _TO_KINDS = (
     Pass("counters", keep_counters, "program", "program", _unobserved, "1.2, most 4.9 (of four)"),
     Pass("sinking", sink, "program", "program", _repeated, _ALONE),
     Pass("rounds with barriers", unroll, _PROMISED, "program", _repeated, "1.3, most 4.9 (of 21)"),
+    Pass("range loops", _roll_ranges, _PROMISED, "program shape", _unobserved, "2.3, most 3.5 (of four)"),
     Pass("path-sensitive bounds", bound_by_paths, _PROMISED, "program", _repeated, "1.19, most 4.6"),
     Pass("all registers vectors", _assume_vectors, "program", "inference", _reference),
     Pass("kinds of registers", infer_kinds, _PROMISED, "inference", _optimised),

@@ -42,6 +42,7 @@ from .parameter_accesses import check_parameter_accesses, read_through_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending, read_elsewhere
 from .quotients import find_quotients
+from .range_loops import roll_ranges
 from .rematerialisation import rematerialise
 from .selections import select_values
 from .shorthand import write_out
@@ -193,6 +194,7 @@ __all__ = [
     "keep_counters",
     "read_elsewhere",
     "rematerialise",
+    "roll_ranges",
     "select_values",
     "sink",
     "split_ranges",

@@ -122,6 +122,8 @@ def find_few_lanes(
     if sum(1 + len(block.steps) for block in program.blocks) > _KERNEL:
         return {}
     most = max(_FEW, shape.width // _PART)
+    if most >= shape.width:  # in a block of a few threads all lanes are few
+        return {}
     search = _Search(program, found, full, Form("few", most, most))
     loops = search.loops
     regions: dict[int, FewRegion] = {}
