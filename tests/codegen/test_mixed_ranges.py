@@ -25,6 +25,15 @@ extern "C" __global__ void put(const T *in, T *a, T *b, T *c, const int *which, 
   T *to = which[i] == 0 ? a : which[i] == 1 ? b : c;
   to[at[i]] = in[i];
 }
+extern "C" __global__ void own(T *out, T *a, const int *which, const int *at) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  T mine[8];
+  for (int k = 0; k < 8; k++) mine[k] = a[i * 8 + k];
+  T *to = which[i] & 1 ? a + i * 8 : mine;
+  to[at[i]] = out[i];
+  const T *from = which[i] & 2 ? a + i * 8 : mine;
+  out[i] = from[at[i] ^ (which[i] >> 2)];
+}
 """
 TYPES = {
     "unsigned char": np.dtype(np.uint8),
@@ -66,6 +75,22 @@ def test_lanes_in_three_arrays(engine: str, type_: str, fault: bool):
     said = _run(engine, f"typedef {type_} T;{SOURCE}", "put", (given, *arrays, which, at))
     assert all((one == other).all() for one, other in zip(arrays, expected, strict=True))
     assert f"thread ({bad % BLOCK}, 0, 0)" in said if fault else said == ""
+
+
+@pytest.mark.parametrize("type_", ["unsigned char", "float", "double"])
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_lanes_in_an_array_and_in_memory_of_their_own(engine: str, type_: str):
+    rng, dtype = np.random.default_rng(7), TYPES[type_]
+    out, a = (rng.integers(0, 100, length).astype(dtype) for length in (THREADS, 8 * THREADS))
+    which, at = rng.integers(0, 16, THREADS, np.int32), rng.integers(0, 8, THREADS, np.int32)
+    at[which >= 8] &= 3
+    mine, array, expected = a.reshape(-1, 8).copy(), a.reshape(-1, 8).copy(), out.copy()
+    for t in range(THREADS):
+        (array if which[t] & 1 else mine)[t, at[t]] = out[t]
+        expected[t] = (array if which[t] & 2 else mine)[t, at[t] ^ (which[t] >> 2)]
+    assert _run(engine, f"typedef {type_} T;{SOURCE}", "own", (out, a, which, at)) == ""
+    assert (out == expected).all()
+    assert (a.reshape(-1, 8) == array).all()
 
 
 def _run(engine: str, text: str, name: str, args: tuple[Any, ...]) -> str:

@@ -115,7 +115,7 @@ entry:
   %none = icmp eq {lanes} %mask, 0
   br i1 %none, label %done, label %lanes
 lanes:
-  %rest = phi {lanes} [ %mask, %entry ], [ %rest.next, %served ]
+  %rest = phi {lanes} [ %mask, %entry ], [ %rest.next, %reached ]
   %lane = call {lanes} @llvm.cttz.{lanes}({lanes} %rest, i1 true)
   %lane.wide = {lane_wide}
   %address.p = getelementptr i64, ptr %addresses, i64 %lane.wide
@@ -147,8 +147,8 @@ copy:
   %copied = icmp eq {lanes} %left.next, 0
   br i1 %copied, label %shared, label %copy
 shared:
-  br label %served
-{alone}served:
+  br label %reached
+{alone}reached:
   %acted = phi {lanes} [ {sharers}, %shared ]{acted_alone}
   %rest.next = xor {lanes} %rest, %acted
   %last = icmp eq {lanes} %rest.next, 0
@@ -186,7 +186,7 @@ fault:
 _ALONE = """alone:
   %minus = sub {lanes} 0, %rest
   %lowest = and {lanes} %rest, %minus
-  br label %served
+  br label %reached
 """
 
 # What no range has may be local memory, where generic pointers reach that.
