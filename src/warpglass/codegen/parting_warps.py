@@ -22,11 +22,15 @@ from .machine.target import gathers_quickly
 
 # Instructions on vectors that such a loop may have: values of more lanes take more registers.
 _LONGEST = 32
+# Instructions of a kernel that is fused so: with masks of more lanes longer ones take seconds to compile.
+_MOST_STEPS = 300
 
 
 def waits_apart(program: Program, inference: Inference) -> bool:
     """Whether several warps that part in a kernel's loops are faster together, and nobody can see it."""
     if not gathers_quickly() or not _stores_last(program) or not stores_apart(program):
+        return False
+    if sum(len(block.steps) for block in program.blocks) > _MOST_STEPS:
         return False
     loops = loops_of(program.blocks)
     inner = [body for body in loops.values() if sum(header in body for header in loops) == 1]
