@@ -39,6 +39,11 @@ class Writer:
         self.changes = self.random.sample(_CHANGES, self.random.choice([0, 0, 1, 1, 1, 2]))
         self.looks = self.random.random() < 0.2
 
+    @property
+    def races(self) -> bool:
+        """Whether blocks look at what others change, or change it in ways that do not commute."""
+        return bool(self.looks and self.changes) or len(self.changes) > 1
+
     def program(self) -> str:
         head = [
             'extern "C" __global__ void k(const int *data, const unsigned char *bytes, int *out, '
@@ -153,10 +158,8 @@ def attempt(number: int) -> str:
     """Run a program on both engines: the same bytes, or the same fault."""
     writer = Writer(number)
     text = writer.program()
-    # Blocks race that look at what others change, or change it in ways that do not commute.
-    races = (writer.looks and writer.changes) or len(writer.changes) > 1
     # How far other threads have come when a block faults is seen in what their blocks have changed.
-    with worker_threads(1) if races or writer.strays else nullcontext():
+    with worker_threads(1) if writer.races or writer.strays else nullcontext():
         reference, fast = (
             ending(number, text, engine, (32, 64, 96, 40)[number % 4]) for engine in CPU_ENGINES
         )
