@@ -24,8 +24,9 @@ from .. import isa
 from ..ptx import tree
 from .blocks import Block, Branch, Exit, Jump, computed_from, index_registers, predecessors_of
 from .decode import Step, make_step
+from .loop_ways import find_ways
 from .renaming import with_names
-from .unrolled_ranges import Unrolled, find_ways
+from .unrolled_ranges import Unrolled
 
 if TYPE_CHECKING:
     from . import Program

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..ptx import tree
-from .blocks import Block, Branch, Jump, Terminator
+from .blocks import Branch, Terminator
 from .decode import Step
+from .loop_ways import Ways
 from .sinking import computes_anywhere
 
 if TYPE_CHECKING:
@@ -28,76 +29,6 @@ _APART = frozenset("add sub mul mad shl shr and selp setp cvt".split())
 _ENDS = ("constant", "round", "as it was")
 # A value: a register as it was, a constant, or what an instruction makes of others, by number.
 _Key = tuple[object, ...]
-
-
-# ------------------------------------------------------------------------------------ both loops
-@dataclass(frozen=True, slots=True)
-class Ways:
-    """The loop of single rounds, the unrolled one, and the blocks in front of each and behind both."""
-
-    start: int
-    before_first: int | None
-    first: int
-    between: int
-    before_second: int | None
-    second: int
-    end: int
-
-
-def find_ways(blocks: Sequence[Block], before: Sequence[Sequence[int]], first: int) -> Ways | None:
-    """The ways that lead from a loop to another one, or past both, if there are no others."""
-    between = _exit(blocks, first)
-    entry = None if between is None else _entry(blocks, before, first)
-    if between is None or entry is None:
-        return None
-    start, before_first = entry
-    if set(before[between]) != {start, first} or set(blocks[start].successors) != {
-        first if before_first is None else before_first,
-        between,
-    }:
-        return None
-    for target in blocks[between].successors:
-        end = blocks[target].end
-        second = end.target if isinstance(end, Jump) and end.back is None else target
-        behind = _exit(blocks, second)
-        if behind is None or _entry(blocks, before, second) != (
-            between,
-            None if second == target else target,
-        ):
-            continue
-        if set(blocks[between].successors) == {target, behind}:
-            return Ways(
-                start, before_first, first, between, None if second == target else target, second, behind
-            )
-    return None
-
-
-def _exit(blocks: Sequence[Block], index: int) -> int | None:
-    """Where a block that is a loop by itself is left to; None if it is none."""
-    end = blocks[index].end
-    if not isinstance(end, Branch) or index not in blocks[index].successors or end.taken == end.other:
-        return None
-    return end.other if end.taken == index else end.taken
-
-
-def _entry(
-    blocks: Sequence[Block], before: Sequence[Sequence[int]], header: int
-) -> tuple[int, int | None] | None:
-    """The block that decides whether a loop is entered, and one behind that which only leads there."""
-    sources = [index for index in before[header] if index != header]
-    if len(sources) != 1:
-        return None
-    (source,) = sources
-    if isinstance(blocks[source].end, Branch):
-        return source, None
-    (*others,) = before[source]
-    if (
-        len(others) == 1
-        and isinstance(blocks[source].end, Jump)
-        and isinstance(blocks[others[0]].end, Branch)
-    ):
-        return others[0], source
-    return None
 
 
 @dataclass

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...isa.types import LLVM_TYPE
-from ...program import Branch, Jump, Program, Step
+from ...program import Program, Step
+from ...program.loop_ways import Ways
 from ...ptx import tree
 from .ends import computed
 from .find import LaneLoop
@@ -23,68 +24,6 @@ _PARTS = (2, 4, 8, 16)
 _WIDEST = 1 << 20
 # Numbers from the first to the last that such loops count at most: nothing wraps meanwhile.
 FAR = 1 << 30
-
-
-# ------------------------------------------------------------------------------------ the ways through both
-@dataclass(frozen=True, slots=True)
-class Ways:
-    """Two loops of one block each: the block that leads past the first one or, by `before_first`, into it.
-
-    Behind it, `between` does the same for the second; either may lead there at once.
-    """
-
-    start: int
-    before_first: int | None
-    first: int
-    between: int
-    before_second: int | None
-    second: int
-    end: int
-
-
-def find_ways(
-    program: Program, before: Sequence[Sequence[int]], loops: Mapping[int, LaneLoop], first: int
-) -> Ways | None:
-    """The ways that lead from a loop to another one, or past both."""
-    between = loops[first].exit
-    second = next(
-        (header for header, loop in loops.items() if header > between and _leads(program, between, header)),
-        None,
-    )
-    if second is None:
-        return None
-    end = loops[second].exit
-    starts = [_entry(program, before, loop) for loop in (first, second)]
-    (start, before_first), (last, before_second) = starts
-    entered = {first if before_first is None else before_first, between}
-    passed = {second if before_second is None else before_second, end}
-    if (
-        last != between
-        or start is None
-        or set(before[between]) != {start, first}
-        or set(program.blocks[start].successors) != entered
-        or set(program.blocks[between].successors) != passed
-        or not all(isinstance(program.blocks[index].end, Branch) for index in (start, between))
-    ):
-        return None
-    return Ways(start, before_first, first, between, before_second, second, end)
-
-
-def _leads(program: Program, index: int, header: int) -> bool:
-    """Whether a block leads to a loop, at once or by a block that does nothing else."""
-    targets = program.blocks[index].successors
-    return header in targets or any(program.blocks[one].end == Jump(header) for one in targets)
-
-
-def _entry(program: Program, before: Sequence[Sequence[int]], header: int) -> tuple[int | None, int | None]:
-    """The block that decides whether a loop is entered, and one behind that which only leads there."""
-    sources = [index for index in before[header] if index != header]
-    if len(sources) != 1:
-        return None, None
-    (source,) = sources
-    if not isinstance(program.blocks[source].end, Jump):
-        return source, None
-    return (before[source][0], source) if len(before[source]) == 1 else (None, None)
 
 
 # ------------------------------------------------------------------------------------ whether they are one

@@ -22,13 +22,14 @@ from ...isa.types import BITS, LLVM_TYPE
 from ...program import Block, Branch, Program, Step
 from ...program.blocks import predecessors_of
 from ...program.decode import make_step
+from ...program.loop_ways import find_ways
 from ...program.renaming import with_names
 from ...ptx import tree
 from ..infer import Inference, infer_kinds
 from ..operands import Symbols
 from ..shape import BlockShape, Promises
 from .find import LaneLoop, find_lane_loops, find_possible_loops
-from .pairs import FAR, Pair, Sum, find_ways
+from .pairs import FAR, Pair, Sum
 from .rounds import find_rounds
 from .stores import stores_own
 
@@ -45,8 +46,8 @@ def join_remainders(
     blocks, registers = list(program.blocks), dict(program.registers)
     left = set[int]()
     for header, loop in possible.items():
-        ways = None if header in left else find_ways(program, before, possible, header)
-        if ways is None:
+        ways = None if header in left else find_ways(program.blocks, before, header)
+        if ways is None or ways.second not in possible:
             continue
         other = possible[ways.second]
         # Beside gathers, which stay what they are, runs of memory would gain less than rounds by fours.
